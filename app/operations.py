@@ -1,0 +1,9 @@
+"""The catalogue: every operation of the service, one line each, in reading order.
+
+Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
+"""
+
+from solvers.graphs.max_cut import MAX_CUT
+from solvers.operation import Operation
+
+CATALOGUE: tuple[Operation, ...] = (MAX_CUT,)

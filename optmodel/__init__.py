@@ -1,0 +1,1 @@
+"""Optimisation models: generation, narration, checking, comparison and benchmarking."""

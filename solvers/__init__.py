@@ -1,0 +1,1 @@
+"""Algorithms of Foresolve: graph problems with predictions, and the contract that turns them into operations."""
