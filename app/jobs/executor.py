@@ -1,8 +1,8 @@
 """What the dispatcher asks of an executor: to run jobs somewhere, tell how they fare, and stop them.
 
 An executor knows nothing of the database. It tells of a job through the `events` callable it was submitted with: any number of
-:class:`Reported` and :class:`Checkpointed`, then one :class:`Ended`, after which nothing of the job runs any more. The callable may
-be called from any thread and returns at once.
+:class:`Reported` and :class:`Checkpointed`, then one :class:`Ended`, after which nothing of the job runs any more. The callable
+may be called from any thread and returns at once.
 """
 
 from __future__ import annotations

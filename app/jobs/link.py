@@ -60,7 +60,7 @@ class Link:
             raise Closed from error
 
     def receive(self) -> Message:
-        """Return the next message; :class:`Closed` after the last one, :class:`BlockingIOError` if a non-blocking end has none."""
+        """Return the next message; :class:`Closed` after the last, :class:`BlockingIOError` if a non-blocking end has none."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self.socket, _LARGEST_MESSAGE, 1, socket.MSG_CMSG_CLOEXEC)
         except ConnectionError as error:

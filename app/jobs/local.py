@@ -1,8 +1,8 @@
 """The local executor: warm worker processes on this machine, one job at a time in each.
 
 A thread of its own, the supervisor, watches the workers' links, their deadlines and their memory. Workers are forked by the
-:mod:`zygote <app.jobs.zygote>` and killed by it, each with its whole process group. A worker counts as gone only when the zygote says
-so, and only then its job does.
+:mod:`zygote <app.jobs.zygote>` and killed by it, each with its whole process group. A worker counts as gone only when the zygote
+says so, and only then its job does.
 """
 
 from __future__ import annotations
@@ -260,9 +260,7 @@ class LocalExecutor:
             env=environment,
         )
         there.close()
-        here.send(
-            {"catalogue": self._catalogue, "files_url": self._files_url, "limits": self._limits, "scratch": self._scratch}
-        )
+        here.send({"catalogue": self._catalogue, "files_url": self._files_url, "limits": self._limits, "scratch": self._scratch})
         here.socket.setblocking(False)
         self._control = here
         self._selector.register(here.socket, selectors.EVENT_READ, self._hear_zygote)
@@ -301,7 +299,8 @@ class LocalExecutor:
         """Start over: without the zygote nobody would notice the end of a worker, and its workers die with it."""
         if not self._closing:
             log.error("the process that forks workers is gone; starting another")
-        assert self._control is not None and self._zygote is not None
+        assert self._control is not None
+        assert self._zygote is not None
         self._selector.unregister(self._control.socket)
         self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -514,7 +513,9 @@ class LocalExecutor:
                 self._control.send({"kind": "kill", "pid": worker.pid})
 
     def _look_at_memory(self) -> None:
-        busy = {worker.pid: worker for worker in self._workers.values() if worker.pid and worker.run and not worker.run.killed_for}
+        busy = {
+            worker.pid: worker for worker in self._workers.values() if worker.pid and worker.run and not worker.run.killed_for
+        }
         if not busy:
             return
         for pid, tree in trees(pid for pid in busy if pid is not None).items():

@@ -1,7 +1,7 @@
 """What runs inside a worker process: one job after another, each from the bytes of its request to the bytes of its result.
 
-The main thread runs the operation. A second thread listens to the server: for a new job, for a request to cancel, and for the end of
-the link, upon which the worker ends itself and all that it started.
+The main thread runs the operation. A second thread listens to the server: for a new job, for a request to cancel, and for the end
+of the link, upon which the worker ends itself and all that it started.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def execute(
 class Reporter:
     """Carries what an operation reports to the server, but not more often than anybody looks.
 
-    The first report goes out at once, and the last of any burst always does. Snapshots go to a file, so that they outlive the worker.
+    The first report goes out at once, and the last of any burst always does. Snapshots go to a file, and so outlive the worker.
     """
 
     def __init__(self, worker: Worker, snapshot_file: str) -> None:
@@ -244,9 +244,10 @@ def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
     except orjson.JSONDecodeError as error:
         raise InvalidInput(f"the body is not JSON: {error}") from None
     try:
-        return operation.request.model_validate(document)
+        request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:
         raise _Refused(from_validation_error(error, document)) from None
+    return request
 
 
 def _narrow(context: Context, asked: float, header: Mapping[str, Any], reporter: Reporter) -> None:
