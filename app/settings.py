@@ -28,7 +28,9 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on; anything but loopback needs an API key to exist.")
     port: int = Field(8000, ge=0, le=65535)
-    allowed_hosts: Annotated[list[str], NoDecode] = Field([], description="Further Host names that are answered, comma-separated.")
+    allowed_hosts: Annotated[list[str], NoDecode] = Field(
+        [], description="Further Host names that are answered, comma-separated."
+    )
     cors_origins: Annotated[list[str], NoDecode] = Field([], description="Web origins allowed to call, comma-separated.")
     bootstrap_key_file: Path | None = Field(None, description="File with an API key of all scopes, for containers.")
 
@@ -64,7 +66,7 @@ class Settings(BaseSettings):
 
     @cached_property
     def files(self) -> str:
-        """fsspec URL of the files."""
+        """Where the files live, as an fsspec URL."""
         return self.files_url or f"file://{self.data_dir.absolute() / 'files'}"
 
     @cached_property

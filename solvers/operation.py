@@ -108,7 +108,7 @@ class Resources:
 class MapFailure(NamedTuple):
     """Stands in the place of an item of :meth:`Context.map` whose function raised."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs here
     problem: dict[str, Any]
 
 

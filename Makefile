@@ -1,0 +1,43 @@
+# Every target sets up what it needs; PYTHON names the interpreter that the virtual environment is made with.
+PYTHON ?= python3.11
+VENV ?= .venv
+READY := $(VENV)/.ready
+RUN := $(VENV)/bin/python
+
+# One thread per process: the solvers use one core each, and the service runs several of them.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: setup demo serve test test-long lint bench clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(READY)
+	$(RUN) examples/max_cut_demo.py
+
+serve: $(READY)
+	$(VENV)/bin/foresolve serve
+
+test: $(READY)
+	$(RUN) -m pytest -q
+
+test-long: $(READY)
+	$(RUN) -m pytest -q -m long --timeout 1800
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	$(RUN) benchmarks/machinery.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
