@@ -1,0 +1,1 @@
+"""Graph problems approximated with predictions, each answer with a proven bound."""
