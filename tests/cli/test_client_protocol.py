@@ -62,8 +62,8 @@ def result() -> httpx.Response:
     return httpx.Response(200, content=RESULT.model_dump_json())
 
 
-def job(status: str) -> httpx.Response:
-    return ok({"id": "job_1", "operation": "echo", "status": status})
+def job(status: str, code: int = 200) -> httpx.Response:
+    return ok({"id": "job_1", "operation": "echo", "status": status}, code)
 
 
 def problem(status: int, **members) -> httpx.Response:
@@ -97,9 +97,9 @@ def test_keywords_beside_a_body_become_its_fields_and_options():
 
 
 def test_a_result_that_takes_longer_is_fetched_when_the_job_has_ended(pauses):
-    service = Service(ok({"id": "job_1"}, 202), job("queued"), job("running"), job("succeeded"), result())
+    service = Service(ok({"id": "job_1"}, 202), job("queued", 202), job("running", 202), result())
     assert service.client().run("echo", {"text": "a"}) == RESULT
-    assert [request.url.path for request in service.asked[1:]] == ["/v1/jobs/job_1"] * 3 + ["/v1/jobs/job_1/result"]
+    assert [request.url.path for request in service.asked[1:]] == ["/v1/jobs/job_1/result"] * 3
     assert len(pauses) == 2
 
 
@@ -189,7 +189,7 @@ def test_the_operations_are_listed_among_the_methods():
 
 
 def test_a_result_that_does_not_come_in_time_is_a_timeout():
-    service = Service(ok({"id": "job_1"}, 202), job("running"))
+    service = Service(ok({"id": "job_1"}, 202), job("running", 202))
     handle = service.client().submit("echo", {"text": "a"})
     with pytest.raises(TimeoutError):
         handle.result(timeout=0)
@@ -280,7 +280,7 @@ def test_the_asynchronous_client_does_the_same():
     service = Service(
         problem(503),
         ok({"id": "job_1"}, 202),
-        job("succeeded"),
+        job("running", 202),
         result(),
         ok({"id": "job_2"}, 202),
         stream("id: 1\nevent: queued\ndata: {}\n\n"),
