@@ -90,7 +90,7 @@ class Annealer:
         return sides_of(self._best_spins)
 
     def advance(self, sweeps: int) -> int:
-        """Run up to `sweeps` further sweeps and return how many; on large graphs fewer, so that the caller can look at the clock.
+        """Run up to `sweeps` further sweeps, on large graphs fewer, so that the caller can look at the clock; return how many."""
         if self.done:
             return 0
         last = min(self.sweeps, self.sweeps_done + int(sweeps))

@@ -87,7 +87,7 @@ class LowRankSdp:
         self._definiteness: Definiteness | None = None
 
     def advance(self, sweeps: int) -> bool:
-        """Run up to `sweeps` further sweeps, on large graphs fewer, so that the caller can look at the clock; return `converged`.
+        """Run up to `sweeps` further sweeps, on large graphs fewer, so that time can be checked; return `converged`."""
         if not self.converged:
             allowed = min(int(sweeps), MOST_SWEEPS - self.sweeps_done)
             run, gain = _mix(
