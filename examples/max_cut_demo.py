@@ -92,9 +92,9 @@ def effect(helped: tuple[Any, float]) -> str:
     estimate = result.epsilon_estimate
     estimated = getattr(estimate, "epsilon", estimate)
     return (
-        f"The predictions' part in the second run: {result.value:g} with them, {result.value_without_predictions:g} without them in "
-        f"the same run; found by {result.winner};\nthe answer agrees with {result.prediction_agreement:.1%} of the bits "
-        f"(expected of the best cut: {0.5 + EPSILON:.0%}); epsilon drawn {EPSILON:g}, estimated {estimated:.3f}."
+        f"What the predictions did in the second run: {result.value:g} with them, {result.value_without_predictions:g} without "
+        f"them in the same run; found by {result.winner}.\nThe answer agrees with {result.prediction_agreement:.1%} of the bits "
+        f"(the best known cut: about {0.5 + EPSILON:.0%}); epsilon was drawn as {EPSILON:g} and is estimated as {estimated:.3f}."
     )
 
 
