@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(READY)
-	$(RUN) examples/max_cut_demo.py
+	$(RUN) -m examples.max_cut_demo
 
 serve: $(READY)
 	$(VENV)/bin/foresolve serve
@@ -37,7 +37,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) benchmarks/machinery.py
+	$(RUN) -m benchmarks.machinery
 
 # What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
 secrets: secrets/foresolve_database_url

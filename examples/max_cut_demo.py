@@ -6,15 +6,8 @@ predictions are drawn: for every edge two bits about the best known cut, each ri
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +16,13 @@ from rich.console import Console
 from rich.table import Table
 
 from app.client import Client
+from app.own_service import own_service
 from solvers.graphs.predictions import sample_edge_predictions
-from solvers.operation import ForesolveError
 
-ROOT = Path(__file__).resolve().parent.parent
-GRAPHS = ROOT / "tests" / "data" / "graphs"
+GRAPHS = Path(__file__).resolve().parent.parent / "tests" / "data" / "graphs"
 INSTANCE = "G1"
 EPSILON = 0.1
 TIME_LIMIT = 8.0
-SECONDS_TO_START = 180
 
 
 def main() -> None:
@@ -43,7 +34,7 @@ def main() -> None:
 
     console = Console(highlight=False)
     console.print("Starting the service (the first start compiles the solvers) ...")
-    with running_service() as url, Client(url) as client:
+    with own_service() as url, Client(url) as client:
         graph = {"file": client.upload(path)}
         console.print(
             f"Cutting {INSTANCE} ({reference['vertices']} vertices, {len(edges)} edges) twice, {TIME_LIMIT:g} s each ..."
@@ -105,39 +96,6 @@ def seconds_to(result: Any, target: float) -> float | None:
 
 def shown_seconds(seconds: float | None) -> str:
     return "not reached" if seconds is None else f"{seconds:.2f}"
-
-
-@contextlib.contextmanager
-def running_service() -> Iterator[str]:
-    """Run `foresolve serve` on a free port until the block ends, and give its URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="foresolve-demo-") as folder:
-        log = Path(folder) / "serve.log"
-        own = {"FORESOLVE_DATA_DIR": folder, "FORESOLVE_DATABASE_URL": "", "FORESOLVE_FILES_URL": "", "PYTHONPATH": str(ROOT)}
-        environment = {name: value for name, value in (os.environ | own).items() if value}
-        with log.open("wb") as output:
-            command = [sys.executable, "-m", "app.cli", "serve", "--host", "127.0.0.1", "--port", str(port)]
-            server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            wait_until_ready(server, f"http://127.0.0.1:{port}", log)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=60)
-
-
-def wait_until_ready(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + SECONDS_TO_START
-    with Client(url, retries=0) as client:
-        while True:
-            with contextlib.suppress(ForesolveError):
-                client.health()
-                return
-            if server.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"the service did not start:\n{log.read_text()}")
-            time.sleep(0.2)
 
 
 if __name__ == "__main__":
