@@ -1,23 +1,32 @@
 """Lists of a request turned into arrays: whole where they are well formed, else the place of the first fault.
 
-A list of a million numbers is checked by the set of the types in it, which the interpreter collects without a loop in Python; only
-a list that fails is walked element by element, to say which one is wrong.
+A list of a million numbers is checked by the set of the types in it, which the interpreter collects without a loop in Python;
+only a list that fails is walked element by element, to say which one is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, Strict, WithJsonSchema
 
 from solvers.operation import InvalidInput
 
 Array: TypeAlias = npt.NDArray[Any]
+Integer: TypeAlias = Annotated[int, Strict()]
+Number: TypeAlias = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Flag: TypeAlias = Annotated[bool, Strict()]
 Place: TypeAlias = Callable[[int], str]
 """From the index of an element to its JSON pointer."""
+
+
+def list_of(item: dict[str, Any]) -> WithJsonSchema:
+    """Return the JSON schema of a list that its model leaves unchecked, for a field of type `list[Any]`."""
+    return WithJsonSchema({"type": "array", "items": item})
 
 
 def inside(pointer: str) -> Place:
@@ -115,9 +124,7 @@ def numbers(values: Sequence[Any] | Array, place: Place) -> Array:
         return _finite(np.array(values, dtype=np.float64), place)
     except OverflowError:
         index = _first(values, lambda value: is_integer(value) and abs(value) >= 2**63)
-        raise InvalidInput(
-            f"{as_written(values[index])} is not a number of at most 64 bits", pointer=place(index)
-        ) from None
+        raise InvalidInput(f"{as_written(values[index])} is not a number of at most 64 bits", pointer=place(index)) from None
 
 
 def pairs(rows: Sequence[Any], pointer: str, what: str) -> list[Any]:
@@ -164,7 +171,7 @@ def flags(values: Sequence[Any], place: Place, missing: int | None) -> npt.NDArr
     >>> flags([0, 1, None], inside("/predictions/vertex_labels"), None)
     array([ 0,  1, -1], dtype=int8)
     """
-    allowed: Collection[Any] = {0, 1, missing}
+    allowed = {0, 1, missing}
     try:
         if set(map(type, values)) <= {int, type(missing)} and set(values) <= allowed:
             return np.array([-1 if bit is None else bit for bit in values] if missing is None else values, dtype=np.int8)

@@ -68,7 +68,7 @@ class Instance:
         """Return the caller's ids of the vertices at many positions."""
         many = np.asarray(positions, dtype=np.int64)
         if self.labels is None:
-            return (many + self.index_base).tolist()
+            return list((many + self.index_base).tolist())
         return [self.labels[position] for position in many.tolist()]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal
 
 import networkx
@@ -30,7 +31,7 @@ class Source:
     Attributes
     ----------
     edge, first, second, weight : str
-        JSON pointers of an edge, its two ends and its weight, with `{edge}` for its index, or `{even}` and `{odd}` in a flat list.
+        JSON pointers of an edge, its two ends and its weight, with `{edge}` for its index; in a flat list, `{even}` and `{odd}`.
     lines : int64 array of shape (listed,), optional
         The line of a text that each edge stands on.
     has_row_per_edge : bool
@@ -57,6 +58,10 @@ class Source:
     def name(self, edge: int) -> str:
         """Return what a message calls a listed edge: its line, or its index."""
         return f"edge {edge}" if self.lines is None else f"line {self.lines[edge]}"
+
+    def on_lines(self, lines: npt.NDArray[np.int64]) -> Source:
+        """Return the source with the line of every edge."""
+        return replace(self, lines=lines)
 
     def fault(self, edge: int, complaint: str, part: Literal["edge", "first", "second", "weight"] = "edge") -> InvalidGraph:
         """Return the fault of a listed edge."""
@@ -173,10 +178,8 @@ class Graph:
         return _from_edge_array(graph)
 
     def _positions_of(self, edges: Any, positions: Mapping[Hashable, int] | None) -> npt.NDArray[np.int64]:
-        ends = ("first", "second")
-
         def place(index: int) -> str:
-            return self.source.pointer(index // 2, ends[index % 2])
+            return self.source.pointer(index // 2, "second" if index % 2 else "first")
 
         if isinstance(edges, np.ndarray) and edges.dtype.kind not in "OUS":
             if edges.size and (edges.ndim != 2 or edges.shape[1] != 2):
@@ -311,12 +314,12 @@ def _from_networkx(graph: networkx.Graph) -> Graph:
     labels = list(graph.nodes)
     positions = {label: position for position, label in enumerate(labels)}
     listed = list(graph.edges(data="weight", default=1))
-    edges = np.fromiter((positions[end] for row in listed for end in row[:2]), np.int64, 2 * len(listed)).reshape(-1, 2)
-    is_dense = labels == list(range(len(labels))) and bool not in set(map(type, labels))
+    ends = [np.fromiter(map(positions.__getitem__, map(itemgetter(end), listed)), np.int64, len(listed)) for end in (0, 1)]
+    is_dense = set(map(type, labels)) <= {int} and labels == list(range(len(labels)))
     return Graph(
         len(labels),
-        edges,
-        [row[2] for row in listed],
+        np.column_stack(ends),
+        list(map(itemgetter(2), listed)),
         labels=None if is_dense else labels,
         source=Source(is_directed=graph.is_directed()),
     )
