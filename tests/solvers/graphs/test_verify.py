@@ -29,8 +29,11 @@ def optimum(num_vertices, edges, weights):
     return best
 
 
+SMALL_INTEGERS = st.integers(-6, 6)
+
+
 @st.composite
-def graphs(draw, most_vertices=8, weights=st.integers(-6, 6)):
+def graphs(draw, most_vertices=8, weights=SMALL_INTEGERS):
     num_vertices = draw(st.integers(0, most_vertices))
     pairs = list(itertools.combinations(range(num_vertices), 2))
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
