@@ -259,7 +259,7 @@ def _narrow(context: Context, asked: float, header: Mapping[str, Any], reporter:
         raise InvalidInput(
             f"{asked:g} s; this service allows {allowed:g} s (setting FORESOLVE_MAX_TIME_LIMIT)", pointer="/options/time_limit"
         )
-    context.deadline -= allowed - asked
+    context.deadline = header["deadline"] - (allowed - asked)
     reporter.narrow(context.deadline)
 
 
