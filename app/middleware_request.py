@@ -9,6 +9,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from urllib.parse import quote
 
 import structlog
 from starlette.datastructures import MutableHeaders
@@ -19,6 +20,8 @@ from app.api.refusals import problem_response
 from app.problems import internal_error
 
 REQUEST_ID = "X-Request-Id"
+EXTRA_HEADERS = "foresolve.headers"
+"""Where in the ASGI scope inner layers leave headers for the response, whichever it will be."""
 
 _SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _CLIENT_LEFT = 499
@@ -64,7 +67,12 @@ class RequestRecord:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(MutableHeaders(raw=message["headers"]), request_id, scope["path"])
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                headers[REQUEST_ID] = request_id
+                for name, value in {**scope.get(EXTRA_HEADERS, {}), **_SAFE_HEADERS}.items():
+                    headers.setdefault(name, value)
+                if scope["path"].startswith("/v1"):
+                    headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         try:
@@ -72,7 +80,7 @@ class RequestRecord:
         finally:
             seconds = time.perf_counter() - started
             self.observe(scope["method"], getattr(scope.get("route"), "path", _UNMATCHED), status, seconds)
-            log.info("request", method=scope["method"], path=scope["path"], status=status, seconds=round(seconds, 4))
+            log.info("request", method=scope["method"], path=_logged_path(scope), status=status, seconds=round(seconds, 4))
 
 
 class Incidents:
@@ -98,7 +106,7 @@ class Incidents:
             return
         except Exception:
             problem = internal_error()
-            log.exception("unforeseen fault", incident=problem["incident"], path=scope["path"])
+            log.exception("unforeseen fault", incident=problem["incident"], path=_logged_path(scope))
             if has_started:
                 # The status is out; cutting the connection is the one way left to say that the body is not whole.
                 raise
@@ -112,9 +120,8 @@ def _request_id(scope: Scope) -> str:
     return uuid.uuid4().hex
 
 
-def _add_headers(headers: MutableHeaders, request_id: str, path: str) -> None:
-    headers[REQUEST_ID] = request_id
-    for name, value in _SAFE_HEADERS.items():
-        headers.setdefault(name, value)
-    if path.startswith("/v1"):
-        headers.setdefault("Cache-Control", "no-store")
+
+def _logged_path(scope: Scope) -> str:
+    # As it came, percent-encoded: a decoded path could hold line breaks and forge a line.
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    return str(raw.decode("ascii", "replace"))

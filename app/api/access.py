@@ -17,13 +17,11 @@ from app.api.refusals import Refusal
 from app.api.service import service_of
 from app.jobs.keys import Key
 from app.jobs.store import JobStore
+from app.middleware_request import EXTRA_HEADERS
 from app.security import LOCAL, SCOPES, Caller, hash_key, is_valid_stream_token, read_bootstrap_key, stream_token_key
 from app.settings import Settings
 
 BEARER = HTTPBearer(scheme_name="key", description="An API key; not needed where no keys exist.", auto_error=False)
-
-RATE_LIMIT_HEADERS = "foresolve.rate_limit"
-"""Where in the ASGI scope the headers lie that tell a caller what is left of its requests."""
 
 _KEYLESS_SECONDS = 1.0
 _WINDOW_SECONDS = 60
@@ -101,12 +99,11 @@ class Gate:
         window, elapsed = divmod(int(time.time()), _WINDOW_SECONDS)
         left = self._requests_per_minute - self._store.count_request(caller.key_id or caller.owner, window)
         reset = str(_WINDOW_SECONDS - elapsed)
-        headers = {
+        request.scope[EXTRA_HEADERS] = {
             "RateLimit-Limit": str(self._requests_per_minute),
             "RateLimit-Remaining": str(max(0, left)),
             "RateLimit-Reset": reset,
         }
-        request.scope[RATE_LIMIT_HEADERS] = headers
         if left < 0:
             raise Refusal(
                 "rate-limit",

@@ -10,7 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
 
 from app.api.access import requires
-from app.api.refusals import documented
+from app.api.refusals import EVERYWHERE, documented
 from app.api.service import service_of
 
 router = APIRouter(tags=["service"])
@@ -56,7 +56,7 @@ class Metrics:
     "/metrics",
     summary="Read the metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}} | documented(401, 403, 421, 429, 500),
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}} | documented(*EVERYWHERE),
     dependencies=[requires("metrics")],
 )
 async def metrics(request: Request) -> Response:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from app.api.access import BEARER, requires
 from app.api.job_documents import JOB_HEADERS, RESULT_HEADERS, JobDocument, answer, json_response
 from app.api.preferences import parse_prefer
-from app.api.refusals import Refusal, documented
+from app.api.refusals import EVERYWHERE, Refusal, documented
 from app.api.service import service_of
 from app.api.submission import submit
 from app.api.waiting import ended
@@ -20,7 +20,7 @@ from solvers.operation import Operation
 
 _WAIT_BEYOND_TIME_LIMIT = 5.0
 
-_PROBLEMS = documented(400, 401, 403, 408, 409, 413, 415, 421, 422, 429, 500, 503, 504)
+_PROBLEMS = documented(*EVERYWHERE, 400, 408, 409, 413, 415, 422, 504)
 _SUCCESSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The result.", "headers": RESULT_HEADERS},
     202: {"description": "The job, which has not ended yet.", "model": JobDocument, "headers": JOB_HEADERS},
@@ -127,7 +127,7 @@ def _add_catalogue(router: APIRouter, catalogue: Mapping[str, Operation]) -> Non
         "/v1/operations",
         summary="List the operations",
         response_model=OperationList,
-        responses=documented(401, 403, 421, 429, 500),
+        responses=documented(*EVERYWHERE),
         dependencies=[requires()],
     )
     async def list_operations() -> Response:
@@ -138,7 +138,7 @@ def _add_catalogue(router: APIRouter, catalogue: Mapping[str, Operation]) -> Non
         "/v1/operations/{name}",
         summary="Describe an operation",
         response_model=OperationDocument,
-        responses=documented(401, 403, 404, 421, 422, 429, 500),
+        responses=documented(*EVERYWHERE, 404, 422),
         dependencies=[requires()],
     )
     async def describe_operation(name: str) -> Response:

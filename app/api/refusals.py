@@ -19,6 +19,9 @@ from solvers.operation import ForesolveError
 
 MEDIA_TYPE = "application/problem+json"
 
+EVERYWHERE = (401, 403, 421, 429, 500, 503)
+"""Statuses that every path below /v1 may answer with."""
+
 REFUSALS: dict[str, ProblemType] = {
     "invalid-json": ProblemType("The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks."),
     "invalid-header": ProblemType("A header is not valid", 400, "Correct the header that `detail` names."),
@@ -40,7 +43,7 @@ REFUSALS: dict[str, ProblemType] = {
         "The Host header names another host", 421, "Name the host in FORESOLVE_ALLOWED_HOSTS if this service is reached by it."
     ),
     "rate-limit": ProblemType("Too many requests", 429, "Wait as long as `Retry-After` says."),
-    "not-ready": ProblemType("The service is not ready", 503, "Wait a few seconds and try again."),
+    "not-ready": ProblemType("The service cannot answer now", 503, "Try again when `Retry-After` says."),
 }
 
 

@@ -96,7 +96,8 @@ def _keep(service: Service, operation: Operation, owner: str, body: Body, idempo
 
 
 def _new_job(settings: Settings, operation: Operation, owner: str, body: Body, idempotency_key: str | None) -> NewJob:
-    time_limit, seed = operation.resources.time_limit, None
+    # Whoever reads a body that is a file, the worker, narrows the time limit to what it asks for.
+    time_limit, seed = settings.max_time_limit, None
     if body.content is not None:
         request = validated(operation, body.content)
         time_limit, seed = _time_limit(settings, operation, request), _seed(operation, request)
