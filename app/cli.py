@@ -192,7 +192,7 @@ def health(
         write(b'{"status":"ready"}')
         return
     with Client(url, retries=0, timeout=5) as client:
-        write(orjson.dumps(client.ready()))
+        write(orjson.dumps(client.health(live=live)))
 
 
 @jobs.command("list")
@@ -210,7 +210,16 @@ def list_jobs(
     if as_json:
         write(orjson.dumps([job.model_dump(mode="json") for job in found]))
     else:
-        rows = [[job.id, job.operation, job.status, _created(job), progress_line(job.progress or {})] for job in found]
+        rows = [
+            [
+                job.id,
+                job.operation,
+                job.status,
+                str((job.model_extra or {}).get("created_at", "")),
+                progress_line(job.progress or {}),
+            ]
+            for job in found
+        ]
         _print_table(["job", "operation", "status", "created", "progress"], rows)
 
 
@@ -335,11 +344,6 @@ def _store() -> JobStore:
     settings = Settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     return JobStore.open(settings.database)
-
-
-def _created(job: JobStatus) -> str:
-    created = (job.model_extra or {}).get("created_at")
-    return _moment(created) if isinstance(created, (int, float)) else str(created or "")
 
 
 def _moment(seconds: float | None) -> str:
