@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from types import FrameType
@@ -97,7 +98,7 @@ def create_app(settings: Settings | None = None, *, worker: bool = True) -> Fast
 def serve(settings: Settings, *, worker: bool = True) -> None:
     """Serve until a signal says to stop: then take no more work, let running jobs finish for a while, and return the rest to the queue.
 
-    A second signal ends the process at once; its jobs are found and run again by the next.
+    A second signal gives running jobs back to the queue at once and ends the process.
 
     Raises
     ------
@@ -110,31 +111,32 @@ def serve(settings: Settings, *, worker: bool = True) -> None:
         require_safe_binding(settings.host, keyed=Gate(store, settings).is_keyed())
     finally:
         store.close()
-    app = create_app(settings, worker=worker)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=_CONNECTION_GRACE_SECONDS,
-    )
     with contextlib.suppress(KeyboardInterrupt):
-        Server(config, app).run()
+        Server(create_app(settings, worker=worker), settings).run()
 
 
 class Server(uvicorn.Server):
     """Ends streams and waits when it is told to stop, so that open connections do not hold it up."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        config = uvicorn.Config(
+            app,
+            host=settings.host,
+            port=settings.port,
+            http="httptools",
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=_CONNECTION_GRACE_SECONDS,
+        )
         super().__init__(config)
         self._app = app
+        self._signals = 0
+        self.urls: list[str] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say where."""
@@ -142,7 +144,8 @@ class Server(uvicorn.Server):
         for server in self.servers:
             for listener in server.sockets:
                 host, port = listener.getsockname()[:2]
-                log.info("listening", url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
+                self.urls.append(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        log.info("listening", urls=self.urls)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let waiting requests answer with their jobs, and stop."""
@@ -150,11 +153,21 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop in good order, or on the second signal at once."""
-        if self.should_exit:
+        """Stop in good order; on the second signal without grace for jobs and connections; on the third like a crash."""
+        self._signals += 1
+        if self._signals == 1:
+            log.info("stopping")
+            super().handle_exit(sig, frame)
+        elif self._signals == 2:
+            threading.Thread(target=self._stop_at_once, args=(128 + sig,), daemon=True).start()
+        else:
             os._exit(128 + sig)
-        log.info("stopping", hint="once more to stop at once")
-        super().handle_exit(sig, frame)
+
+    def _stop_at_once(self, status: int) -> None:
+        dispatcher = self._app.state.service.dispatcher
+        if dispatcher is not None:
+            dispatcher.stop(0)
+        os._exit(status)
 
 
 def open_service(settings: Settings, catalogue: Mapping[str, Operation], *, worker: bool) -> Service:

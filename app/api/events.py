@@ -50,7 +50,10 @@ async def job_events(
     request: Request,
     job_id: str,
     last_event_id: Annotated[
-        int | None, Header(description="Number of the last event seen; the stream goes on after it.", ge=0, le=_LARGEST_NUMBER)
+        int | None,
+        Header(
+            alias="Last-Event-ID", description="Number of the last event seen; the stream goes on after it.", ge=0, le=_LARGEST_NUMBER
+        ),
     ] = None,
     after: Annotated[int, Query(description="The same, for readers that cannot send headers.", ge=0, le=_LARGEST_NUMBER)] = 0,
     token: Annotated[str | None, Query(description="A stream token in place of a key.", max_length=300)] = None,

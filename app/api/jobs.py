@@ -35,7 +35,9 @@ _READ = ("read", "solve")
 
 Reader = Annotated[Caller, requires(*_READ)]
 Solver = Annotated[Caller, requires("solve")]
-Prefer = Annotated[str | None, Header(description="`wait=N` waits up to N seconds for the end of the job (RFC 7240).")]
+Prefer = Annotated[
+    str | None, Header(alias="Prefer", description="`wait=N` waits up to N seconds for the end of the job (RFC 7240).")
+]
 
 
 class StreamToken(BaseModel):

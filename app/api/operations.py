@@ -103,6 +103,7 @@ def _signature(operation: Operation) -> Callable[..., Any]:
         "prefer": Annotated[
             str | None,
             Header(
+                alias="Prefer",
                 description="`wait=N` waits up to N seconds for the result, `respond-async` answers with the job at once (RFC 7240).",
                 examples=["wait=10"],
             ),
@@ -110,6 +111,7 @@ def _signature(operation: Operation) -> Callable[..., Any]:
         "idempotency_key": Annotated[
             str | None,
             Header(
+                alias="Idempotency-Key",
                 description="A retry with the same key and body finds the same job.",
                 min_length=1,
                 max_length=255,

@@ -19,7 +19,7 @@ from solvers.operation import Operation
 _PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 # Swagger UI and ReDoc style their elements in place and show images inline; ReDoc searches in a worker and compiles schemas.
 _DOCS_POLICY = (
-    "default-src 'none'; script-src 'self' {eval}; worker-src blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "default-src 'none'; script-src {scripts}; worker-src blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -40,18 +40,18 @@ def _router(catalogue: Mapping[str, Operation]) -> APIRouter:
 
     @router.get("/docs", include_in_schema=False)
     async def swagger(request: Request) -> HTMLResponse:
-        return _docs(request, "swagger", _DOCS_POLICY.format(eval=""))
+        return _docs(request, "swagger", _DOCS_POLICY.format(scripts="'self'"))
 
     @router.get("/redoc", include_in_schema=False)
     async def redoc(request: Request) -> HTMLResponse:
-        return _docs(request, "redoc", _DOCS_POLICY.format(eval="'unsafe-eval'"))
+        return _docs(request, "redoc", _DOCS_POLICY.format(scripts="'self' 'unsafe-eval'"))
 
     @router.get(
         "/problems/{slug}",
         tags=["service"],
         summary="Explain a type of problem",
         response_class=HTMLResponse,
-        responses=documented(403, 404, 421),
+        responses=documented(403, 404, 421, 422),
     )
     async def problem(request: Request, slug: str) -> HTMLResponse:
         kind = known_problems().get(slug)

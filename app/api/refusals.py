@@ -104,7 +104,8 @@ def with_path_as_type(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def problem_response(document: Mapping[str, Any], *, instance: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return the response that carries a problem."""
-    members = {"instance": instance} | with_path_as_type(document)
+    members = with_path_as_type(document)
+    members.setdefault("instance", instance)
     # Members may quote what the caller sent; whatever JSON cannot hold becomes text rather than a second fault.
     content = orjson.dumps(members, default=str, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
     return Response(content, status_code=int(members.get("status", 500)), media_type=MEDIA_TYPE, headers=dict(headers or {}))

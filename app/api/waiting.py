@@ -4,68 +4,64 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from app.api.service import Service
+from app.jobs.dispatcher import Dispatcher
 from app.jobs.store import Job
 
 _SLOWEST_POLL = 2.0
 
 
 async def ended(service: Service, job: Job, seconds: float) -> Job:
-    """Return the job once it has ended, or as it is when `seconds` have passed or the service stops.
-
-    The dispatcher in this process says at once when a job of its own has ended. Jobs that other processes run are looked up, less
-    and less often the longer they take, so that a hundred waiting requests do not keep the database busy.
-    """
+    """Return the job once it has ended, or as it is when `seconds` have passed or the service stops."""
     if job.ended or seconds <= 0:
         return job
     started = time.monotonic()
-    with _end_of(service, job.id) as happened:
-        while not job.ended and not service.stopping.is_set():
-            elapsed = time.monotonic() - started
-            if elapsed >= seconds:
-                break
-            pause = min(max(service.settings.poll_seconds, elapsed / 8), _SLOWEST_POLL, seconds - elapsed)
-            await first_of(pause, happened, service.stopping)
-            job = await run_in_threadpool(service.store.get, job.id) or job
+    if service.dispatcher is None:
+        job = await _looked_up(service, job, seconds)
+    else:
+        job = await _told(service, service.dispatcher, job, seconds)
     if job.ended:
         service.metrics.observe_wait(job.operation, job.status, time.monotonic() - started)
     return job
 
 
-async def first_of(seconds: float, *happenings: asyncio.Event) -> None:
-    """Wait until one of the events is set, or `seconds` have passed."""
-    waiters = [asyncio.ensure_future(happening.wait()) for happening in happenings]
+async def _told(service: Service, dispatcher: Dispatcher, job: Job, seconds: float) -> Job:
+    loop = asyncio.get_running_loop()
+    end: asyncio.Future[Job] = loop.create_future()
+
+    def on_end(job: Job) -> None:
+        loop.call_soon_threadsafe(lambda: end.done() or end.set_result(job))
+
+    dispatcher.subscribe(job.id, on_end)
+    try:
+        await first_of(seconds, end, service.stopping)
+    finally:
+        dispatcher.unsubscribe(job.id, on_end)
+    return end.result() if end.done() and not end.cancelled() else await _now(service, job)
+
+
+async def _looked_up(service: Service, job: Job, seconds: float) -> Job:
+    # Less and less often the longer it takes, so that a hundred waiting requests do not keep the database busy.
+    started = time.monotonic()
+    while not job.ended and not service.stopping.is_set() and (elapsed := time.monotonic() - started) < seconds:
+        pause = min(max(service.settings.poll_seconds, elapsed / 8), _SLOWEST_POLL, seconds - elapsed)
+        await first_of(pause, service.stopping)
+        job = await _now(service, job)
+    return job
+
+
+async def _now(service: Service, job: Job) -> Job:
+    return await run_in_threadpool(service.store.get, job.id) or job
+
+
+async def first_of(seconds: float, *happenings: asyncio.Event | asyncio.Future[Job]) -> None:
+    """Wait until one of these happens, or `seconds` have passed."""
+    waiters = [asyncio.ensure_future(one.wait() if isinstance(one, asyncio.Event) else one) for one in happenings]
     try:
         await asyncio.wait(waiters, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for waiter in waiters:
             waiter.cancel()
-
-
-@contextmanager
-def _end_of(service: Service, job_id: str) -> Iterator[asyncio.Event]:
-    happened = asyncio.Event()
-    if service.dispatcher is None:
-        yield happened
-        return
-    on_end = _thread_safe(happened)
-    service.dispatcher.subscribe(job_id, on_end)
-    try:
-        yield happened
-    finally:
-        service.dispatcher.unsubscribe(job_id, on_end)
-
-
-def _thread_safe(happened: asyncio.Event) -> Callable[..., None]:
-    loop = asyncio.get_running_loop()
-
-    def on_end(*_: Any) -> None:
-        loop.call_soon_threadsafe(happened.set)
-
-    return on_end
