@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, get_args
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -22,7 +22,7 @@ from app.api.jobs import existing_job
 from app.api.refusals import EVERYWHERE, documented
 from app.api.service import Service, service_of
 from app.api.waiting import first_of
-from app.jobs.store import ENDED, Event
+from app.jobs.store import ENDED, Event, EventKind
 
 router = APIRouter(tags=["jobs"])
 
@@ -30,6 +30,15 @@ HEARTBEAT_SECONDS = 15.0
 _RETRY_MILLISECONDS = 1000
 _LARGEST_NUMBER = 2**31 - 1
 _BATCH = 500
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "Number of the event, from 1.", "pattern": "^[0-9]+$"},
+        "event": {"type": "string", "enum": list(get_args(EventKind))},
+        "data": {"type": "string", "description": "A JSON object: the time, `at`, and what is told."},
+        "retry": {"type": "integer"},
+    },
+}
 
 
 @router.get(
@@ -38,8 +47,8 @@ _BATCH = 500
     response_class=Response,
     responses={
         200: {
-            "description": "The events: `id` is the number, `event` the kind, and `data` a JSON object with the time, `at`, and what is told.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "The events.",
+            "content": {"text/event-stream": {"schema": _EVENT}},
         },
         204: {"description": "The job has ended and the reader has seen its last event."},
     }

@@ -6,9 +6,11 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from app.api.refusals import Refusal, of_status, problem_response
 from app.api.submission import RefusedFields
@@ -54,7 +56,15 @@ def _parameters(request: Request, error: Any) -> Response:
 
 
 def _bare_status(request: Request, error: Any) -> Response:
-    return problem_response(of_status(error.status_code), instance=request.url.path, headers=error.headers)
+    headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+    return problem_response(of_status(error.status_code), instance=request.url.path, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    # Each method of a path is a route of its own, and the router names only the first one's.
+    routes = [context for context in iter_route_contexts(request.app.routes) if context.path and context.methods]
+    matching = [route for route in routes if compile_path(route.path)[0].match(request.url.path)]
+    return ", ".join(sorted({method for route in matching for method in route.methods}))
 
 
 def _no_database(request: Request, error: Any) -> Response:

@@ -35,7 +35,7 @@ Reader = Annotated[Caller, requires("files", "read")]
 
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
-        "required": True,
+        "description": "The bytes; none make an empty file.",
         "content": {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             "multipart/form-data": {

@@ -6,7 +6,7 @@ import time
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 from starlette.concurrency import run_in_threadpool
 
 from app.api.access import requires
@@ -40,6 +40,16 @@ Prefer = Annotated[
 ]
 
 
+def _rfc_3339(text: str) -> str:
+    # Pydantic would also take a number for Unix seconds, which the schema does not say.
+    if "T" not in text.upper():
+        raise ValueError("a moment is written as in RFC 3339, such as 2026-01-31T12:00:00Z")
+    return text
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_rfc_3339)]
+
+
 class StreamToken(BaseModel):
     """Opens the events of one job for a reader that cannot send headers."""
 
@@ -59,8 +69,8 @@ async def list_jobs(
     caller: Reader,
     status: Annotated[Status | None, Query(description="Only jobs of this status.")] = None,
     operation: Annotated[str | None, Query(description="Only jobs of this operation.", pattern="^[a-z0-9-]{1,64}$")] = None,
-    created_after: Annotated[AwareDatetime | None, Query(description="Only jobs made after this moment.")] = None,
-    created_before: Annotated[AwareDatetime | None, Query(description="Only jobs made before this moment.")] = None,
+    created_after: Annotated[Moment | None, Query(description="Only jobs made after this moment.")] = None,
+    created_before: Annotated[Moment | None, Query(description="Only jobs made before this moment.")] = None,
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.", max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:

@@ -38,6 +38,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for path in document["paths"].values():
             for operation in path.values():
                 _name_problems(operation["responses"])
+                for parameter in operation.get("parameters", ()):
+                    _forbid_null(parameter)
         app.openapi_schema = document
     return app.openapi_schema
 
@@ -50,3 +52,11 @@ def _name_problems(responses: dict[str, Any]) -> None:
             if body.get("schema") == _PROBLEM and media_type != MEDIA_TYPE:
                 content[MEDIA_TYPE] = content.pop(media_type)
 
+
+def _forbid_null(parameter: dict[str, Any]) -> None:
+    # A parameter that may be left out has a default of None; nobody can send a null in a header or a query.
+    schema = parameter["schema"]
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        del schema["anyOf"]
+        schema.update(kinds[0])

@@ -19,6 +19,7 @@ from app.jobs.store import Job, NewJob
 from app.problems import from_validation_error
 from app.security import Caller
 from app.settings import Settings
+from app.time_limits import granted
 from solvers.operation import InvalidInput, Operation
 
 _LONGEST_IDEMPOTENCY_KEY = 255
@@ -100,12 +101,12 @@ def _new_job(settings: Settings, operation: Operation, owner: str, body: Body, i
     time_limit, seed = settings.max_time_limit, None
     if body.content is not None:
         request = validated(operation, body.content)
-        time_limit, seed = _time_limit(settings, operation, request), _seed(operation, request)
+        time_limit, seed = granted(operation, request, settings.max_time_limit), _seed(operation, request)
     return NewJob(
         owner=owner,
         operation=operation.name,
         request_hash=body.digest,
-        time_limit=min(time_limit, settings.max_time_limit),
+        time_limit=time_limit,
         memory_mb=min(operation.resources.memory_mb, settings.job_memory_mb),
         request=body.content,
         request_file=body.file_id,
@@ -135,18 +136,6 @@ def validated(operation: Operation, content: bytes) -> BaseModel:
         return operation.request.model_validate(document)
     except ValidationError as error:
         raise RefusedFields(from_validation_error(error, document)) from None
-
-
-def _time_limit(settings: Settings, operation: Operation, request: BaseModel) -> float:
-    asked = operation.time_limit(request)
-    options = getattr(request, "options", None)
-    is_explicit = isinstance(options, BaseModel) and "time_limit" in options.model_fields_set
-    if is_explicit and asked > settings.max_time_limit:
-        raise InvalidInput(
-            f"{asked:g} seconds; this service allows at most {settings.max_time_limit:g} (setting FORESOLVE_MAX_TIME_LIMIT)",
-            pointer="/options/time_limit",
-        )
-    return asked
 
 
 def _seed(operation: Operation, request: BaseModel) -> int | None:

@@ -109,3 +109,5 @@ CATALOGUE = (
     _operation("fail", fail, FailRequest, EchoResult, resources=Resources(time_limit=5)),
     _operation("read", read, ReadRequest, ReadResult),
 )
+
+FUZZED = tuple(operation for operation in CATALOGUE if operation.name != "fail")

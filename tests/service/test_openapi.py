@@ -77,3 +77,9 @@ def test_everything_below_v1_asks_for_a_key(document: dict[str, Any]) -> None:
 
 def test_nothing_of_fastapis_own_errors_is_left(document: dict[str, Any]) -> None:
     assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+def test_no_parameter_can_be_null(document: dict[str, Any]) -> None:
+    for name, operation in operations(document):
+        for parameter in operation.get("parameters", ()):
+            assert {"type": "null"} not in parameter["schema"].get("anyOf", ()), (name, parameter["name"])
