@@ -22,8 +22,10 @@ def test_rows_hold_every_edge_from_both_ends_in_order_of_the_neighbour(graph):
 
     csr = build_csr(n, edges, weights)
 
-    arcs = sorted([(u, v, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
-                  + [(v, u, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))])
+    arcs = sorted(
+        [(u, v, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
+        + [(v, u, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
+    )
     rows = np.repeat(np.arange(n), np.diff(csr.indptr)).tolist()
     assert list(zip(rows, csr.indices.tolist(), csr.weights.tolist(), csr.edge_ids.tolist(), strict=True)) == arcs
 
