@@ -13,6 +13,8 @@ class Incumbent:
     Parameters
     ----------
     space : SearchSpace
+    source : str
+        The stage that settled the other components.
 
     Attributes
     ----------
@@ -23,12 +25,12 @@ class Incumbent:
         The stage that first produced this value.
     """
 
-    def __init__(self, space: SearchSpace) -> None:
+    def __init__(self, space: SearchSpace, source: str) -> None:
         self._space = space
         self.sides = np.zeros(space.num_vertices, np.int8)
         self._part_values = np.zeros(len(space.open), np.int64)
         self.value = 0
-        self.source = "reductions"
+        self.source = source
 
     def offer(self, sides: np.ndarray, source: str) -> bool:
         """Take over whatever components of `sides` are better; return whether any was."""

@@ -23,8 +23,9 @@ from solvers.graphs.candidates import advice_candidates
 from solvers.graphs.annealing import descend
 from solvers.graphs.bound import Bound, trivial_bound
 from solvers.graphs.components import balanced_sides
-from solvers.graphs.cp_sat import cp_sat_optimum
-from solvers.graphs.elimination import elimination_optimum
+from solvers.graphs.cp_sat import cp_sat_max_cut
+from solvers.graphs.csr import Csr, build_csr
+from solvers.graphs.elimination import elimination_optimum, plan_elimination
 from solvers.graphs.enumeration import enumerate_max_cut
 from solvers.graphs.greedy_cut import greedy_cut
 from solvers.graphs.incumbent import Incumbent
@@ -121,12 +122,14 @@ class Portfolio:
         self._start_threshold: int | None = None
         self._stopwatch = time.monotonic()
 
+        self._is_narrow: dict[int, bool] = {}
         self.kernel = Kernel(num_vertices, edges, weights, stop=self._is_out_of_time)
         self._lap("reductions")
         self.space = SearchSpace(self.kernel, self._settled())
         self._lap("exact")
         self.upper_bound = UpperBound(self.space)
-        self.best, self.free, self.advised = (Incumbent(self.space) for _ in range(3))
+        first_source = "exact" if any(bound.kind != "trivial" for _, _, bound in self.space.settled.values()) else "reductions"
+        self.best, self.free, self.advised = (Incumbent(self.space, first_source) for _ in range(3))
 
     # What the run knows.
 
@@ -195,7 +198,7 @@ class Portfolio:
         for part, component in enumerate(self._open_components()):
             if self._is_out_of_time():
                 break
-            self._offer_bound(part, odd_cycle_bound(component.num_vertices, component.edges, component.weights))
+            self._offer_bound(part, odd_cycle_bound(_csr_of(component), stop=self._must_stop))
         self._lap("bounds")
 
     def _relax(self) -> None:
@@ -346,26 +349,25 @@ class Portfolio:
             return tables.sides, Bound(tables.value, "elimination", {"kind": "elimination", "order": tables.order})
         if component.num_vertices > LARGEST_FOR_CP_SAT:
             return None
-        found = cp_sat_optimum(
+        found = cp_sat_max_cut(
             component.num_vertices,
             component.edges,
             component.weights,
-            hint=hint,
+            hint,
             seed=self._options.seed,
-            fallback=known,
-            max_work=CP_SAT_WORK if self._counts_iterations else None,
-            time_limit=max(0.01, deadline - time.monotonic()),
+            time_limit=max(0.0, deadline - time.monotonic()),
+            deterministic_time_limit=CP_SAT_WORK if self._counts_iterations else None,
             stop=self._must_stop,
         )
         if found is None:
             return None
-        self.clock_decided |= not self._counts_iterations and not found.is_optimal
-        return found.sides, found.bound
+        self.clock_decided |= not self._counts_iterations and not found.optimal
+        return found.sides, Bound(found.bound, "search", found.certificate(known.certificate))
 
     def _has_exact_finish(self) -> bool:
         return self._options.method in ("auto", "exact") and any(
-            component.num_vertices <= LARGEST_FOR_CP_SAT or len(component.weights) < 10 * component.num_vertices
-            for component in self._open_components()
+            self._is_narrow.get(index, False) or self.kernel.components[index].num_vertices <= LARGEST_FOR_CP_SAT
+            for index in self.space.open
         )
 
     def _settled(self) -> dict[int, tuple[int, np.ndarray, Bound]]:
@@ -374,12 +376,12 @@ class Portfolio:
         for index, component in enumerate(self.kernel.components):
             if self._is_out_of_time():
                 break
-            found = self._settle(component)
+            found = self._settle(index, component)
             if found is not None:
                 settled[index] = found
         return settled
 
-    def _settle(self, component: Component) -> tuple[int, np.ndarray, Bound] | None:
+    def _settle(self, index: int, component: Component) -> tuple[int, np.ndarray, Bound] | None:
         sides = balanced_sides(component.num_vertices, component.edges, component.weights)
         if sides is not None:
             bound = trivial_bound(component.weights)
@@ -392,13 +394,11 @@ class Portfolio:
                 return None
             value, sides = enumerated
             return value, sides, Bound(value, "enumeration", {"kind": "enumeration"})
-        tables = elimination_optimum(
-            component.num_vertices,
-            component.edges,
-            component.weights,
-            max_table_entries=EARLY_TABLE_ENTRIES,
-            stop=self._is_out_of_time,
-        )
+        plan = plan_elimination(component.num_vertices, component.edges, stop=self._is_out_of_time)
+        self._is_narrow[index] = plan is not None
+        if plan is None or plan.table_entries > EARLY_TABLE_ENTRIES:
+            return None
+        tables = elimination_optimum(component.num_vertices, component.edges, component.weights, stop=self._is_out_of_time)
         if tables is None:
             return None
         return tables.value, tables.sides, Bound(tables.value, "elimination", {"kind": "elimination", "order": tables.order})
@@ -458,6 +458,10 @@ class Portfolio:
         if self._context.cancelled:
             return "cancelled"
         return "time_limit" if self._is_out_of_time() else None
+
+
+def _csr_of(component: Component) -> Csr:
+    return build_csr(component.num_vertices, component.edges, component.weights)
 
 
 _STAGES: dict[str, tuple[Callable[[Portfolio], None], ...]] = {
