@@ -89,6 +89,12 @@ class Portfolio:
     history : list of HistoryEntry
     timings : dict of str to float
         Seconds per stage.
+    threshold_used : int or None
+        Of the advice's cut that the best one came from.
+    solved_prefix : int or None
+        Heaviest edges that each row of the advice's linear program lost, if it was solved.
+    rounded_relaxation : bool
+        Whether the semidefinite relaxation was rounded.
     clock_decided : bool
         Whether any stage ended because of the clock, so that another run may end elsewhere.
     stopped_by : str
@@ -118,6 +124,8 @@ class Portfolio:
         self.timings: dict[str, float] = {}
         self.clock_decided = False
         self.threshold_used: int | None = None
+        self.solved_prefix: int | None = None
+        self.rounded_relaxation = False
         self._candidate_threshold: int | None = None
         self._start_threshold: int | None = None
         self._stopwatch = time.monotonic()
@@ -232,6 +240,7 @@ class Portfolio:
             local, _ = descend(self.space.csr, sides)
             self._offer_free(local, "sdp_rounding")
             descended.append((int(self.space.part_values(local).sum()), local))
+        self.rounded_relaxation = True
         descended.sort(key=lambda pair: -pair[0])
         self._roundings = [local for _, local in descended[:ROUNDED_STARTS]]
 
@@ -310,6 +319,8 @@ class Portfolio:
             stop=self._must_stop,
         ):
             self._candidate_threshold = candidate.threshold
+            if candidate.source == "wide_lp":
+                self.solved_prefix = candidate.threshold
             yield candidate.source, self.space.from_original(candidate.sides)
 
     def _follow_the_paper(self) -> None:

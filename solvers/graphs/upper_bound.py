@@ -54,6 +54,17 @@ class UpperBound:
             return math.floor(total + FLOAT_NOISE)
         return math.nextafter(float(total) + kernel.rounding, math.inf) if kernel.rounding else float(total)
 
+    @property
+    def kind(self) -> str:
+        """The kind of :meth:`certificate`."""
+        kernel = self._space.kernel
+        if kernel.is_reduced:
+            return "reduced"
+        if len(kernel.components) > 1:
+            return "sum"
+        bounds = [*self.parts, *(bound for _, _, bound in self._space.settled.values())]
+        return bounds[0].kind if bounds else "trivial"
+
     def certificate(self) -> dict[str, Any]:
         """Return the proof for the caller's graph: the parts', as a sum if there are several, after the reductions if there were any."""
         kernel = self._space.kernel
