@@ -7,6 +7,7 @@ sees it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
@@ -153,7 +154,7 @@ class SearchSpace:
         parts = [kernel.components[index] for index in self.open]
         self.vertices = np.concatenate([part.vertices for part in parts]) if parts else np.zeros(0, np.int32)
         starts = np.cumsum([0] + [part.num_vertices for part in parts])
-        self.slices = [slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        self.slices = [slice(int(a), int(b)) for a, b in itertools.pairwise(starts)]
         self.edges = _stacked([part.edges + np.int32(start) for part, start in zip(parts, starts[:-1], strict=True)])
         self.weights = np.concatenate([part.weights for part in parts]) if parts else np.zeros(0, np.int64)
         self._first_edges = np.cumsum([0] + [len(part.weights) for part in parts])[:-1]

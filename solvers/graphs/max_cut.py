@@ -143,8 +143,9 @@ class _Run:
         self._advice = advice
         self._options = options
         self._context = context
+        heard = None if advice is None or advice.is_empty else advice
         self.portfolio = Portfolio(
-            instance.num_vertices, instance.edges, instance.edge_weights, advice, options, context, self._report
+            instance.num_vertices, instance.edges, instance.edge_weights, heard, options, context, self._report
         )
 
     def result(self) -> GraphResult:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.graphs.advice import Advice
-from solvers.graphs.candidates import advice_candidates
 from solvers.graphs.annealing import descend
 from solvers.graphs.bound import Bound, trivial_bound
+from solvers.graphs.candidates import advice_candidates
 from solvers.graphs.components import balanced_sides
 from solvers.graphs.cp_sat import cp_sat_max_cut
 from solvers.graphs.csr import Csr, build_csr
@@ -280,9 +280,7 @@ class Portfolio:
 
     def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
         free_allowance = self._allowance()
-        free = advice_free_search(
-            self.space, self._offer_free, self.free, self._rounded_start, free_allowance, self._streams[0]
-        )
+        free = advice_free_search(self.space, self._offer_free, self.free, self._rounded_start, free_allowance, self._streams[0])
         if self._advice is None:
             return [(free, free_allowance)]
         advised_allowance = self._allowance()

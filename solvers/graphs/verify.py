@@ -143,9 +143,7 @@ class _Checker:
             case _:
                 return int(instance.weights[instance.weights > 0].sum())
 
-    def _nested_bound(
-        self, kind: str, instance: ProofInstance, certificate: dict[str, Any], path: str, depth: int
-    ) -> Fraction:
+    def _nested_bound(self, kind: str, instance: ProofInstance, certificate: dict[str, Any], path: str, depth: int) -> Fraction:
         """Return the bound in the unit of `instance`."""
         if kind == "search":
             self.holds_search = True
