@@ -1,9 +1,9 @@
 """Every form of prediction in one currency: the log-odds that a vertex lies on side 1.
 
-Aamand et al., "Improved Approximations for Hard Graph Problems using Predictions" (ICML 2025), let the edges of a vertex vote on its
-side; a bit that is right with probability 1/2 + eps is worth ln((1/2 + eps) / (1/2 - eps)). Labels and probabilities of vertices
-(Cohen-Addad et al., NeurIPS 2024) convert alike, and independent sources add. A cut and its complement are worth the same, so each
-source speaks of one of the two in every connected component, and is turned to agree with those before it.
+Aamand et al., "Improved Approximations for Hard Graph Problems using Predictions" (ICML 2025), let the edges of a vertex vote on
+its side; a bit that is right with probability 1/2 + eps is worth ln((1/2 + eps) / (1/2 - eps)). Labels and probabilities of
+vertices (Cohen-Addad et al., NeurIPS 2024) convert alike, and independent sources add. A cut and its complement are worth the
+same, so each source speaks of one of the two in every connected component, and is turned to agree with those before it.
 Symbols: eps -> `epsilon`, k_v -> `votes`, y_v -> `votes_in`, rho -> `overdispersion`.
 """
 

@@ -1,8 +1,8 @@
 """Cuts that the advice suggests for MaxCut, each worth a try and none to be trusted.
 
-Aamand et al., "Improved Approximations for Hard Graph Problems using Predictions" (ICML 2025), let the advice decide the vertices of
-high degree, which have many votes, and cut the rest without predictions; "high" is a threshold Delta on the number of votes. Its
-constants are made for proofs and exceed the degrees of nearly every graph, so that here a whole range of thresholds is tried,
+Aamand et al., "Improved Approximations for Hard Graph Problems using Predictions" (ICML 2025), let the advice decide the vertices
+of high degree, which have many votes, and cut the rest without predictions; "high" is a threshold Delta on the number of votes.
+Its constants are made for proofs and exceed the degrees of nearly every graph, so that here a whole range of thresholds is tried,
 on the votes and on the log-odds. What is best is measured, not assumed: every candidate is a cut, whatever the bits.
 """
 

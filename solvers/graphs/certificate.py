@@ -1,7 +1,7 @@
 """Certificates as they travel: short ones inside a response, long ones in a file that the response names.
 
-A certificate is ``{"kind": kind, ...}`` with what a stranger needs, beside the graph, to prove the bound again. One with more than
-10^4 numbers goes as JSON into a file, and ``{"kind": kind, "file": id}`` stands in its place.
+A certificate is ``{"kind": kind, ...}`` with what a stranger needs, beside the graph, to prove the bound again. One with more
+than 10^4 numbers goes as JSON into a file, and ``{"kind": kind, "file": id}`` stands in its place.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ def estimate_epsilon(
     reference : array_like of int, shape (n,), optional
         The solution that the bits are about, 0 or 1 per vertex.
     method : {"moment", "em", "reference"}, optional
-        ``moment``: how often two bits about one vertex agree. ``em``: fit a mixture of two binomials, whose sides may be predicted
-        unequally well. ``reference``: count the right bits. Default: ``reference`` where there is one, else ``moment``.
+        ``moment``: how often two bits about one vertex agree. ``em``: fit a mixture of two binomials, whose sides may be
+        predicted unequally well. ``reference``: count the right bits. Default: ``reference`` where there is one, else ``moment``.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Prove an upper bound on a maximum cut again, from the graph and a certificate, trusting neither the solver nor the certificate.
 
-Nothing here imports a solver. All arithmetic on values is exact, in multiples of a power of two; the one factorisation in floating
-point allows for its rounding errors. Whatever is wrong with a certificate is a fault to report, never an exception.
+Nothing here imports a solver. All arithmetic on values is exact, in multiples of a power of two; the one factorisation in
+floating point allows for its rounding errors. Whatever is wrong with a certificate is a fault to report, never an exception.
 """
 
 from __future__ import annotations

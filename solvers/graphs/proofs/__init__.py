@@ -1,1 +1,1 @@
-"""Proofs of upper bounds on a maximum cut, each checked from the graph alone and sharing no code with the solvers that found it."""
+"""Proofs of upper bounds on a maximum cut, checked from the graph alone by code that no solver shares."""

@@ -60,7 +60,8 @@ def _part_of_each_edge(instance: ProofInstance, vertices_of: list[np.ndarray]) -
     nth = np.arange(len(edge)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     part = parts[starts[fewer[edge]] + nth]
     wanted = more[edge] * count + part
-    found = keys[np.searchsorted(keys, wanted).clip(max=max(0, len(keys) - 1))] == wanted if len(edge) else np.zeros(0, dtype=bool)
+    at = np.searchsorted(keys, wanted)
+    found = np.append(keys, -1)[at] == wanted
     shared = np.bincount(edge[found], minlength=len(us))
     if (shared != 1).any():
         place = int(np.argmax(shared != 1))

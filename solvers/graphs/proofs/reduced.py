@@ -1,8 +1,8 @@
 """Reductions replayed: vertices with at most three neighbours leave the graph, and the largest cut changes by a known constant.
 
 A vertex with edges of weight a, b, c to p, q, r adds to a cut the better of its two sides: k = max(0, a + b + c) if p, q, r lie
-together, f_p = max(a, b + c) if p lies alone, and so on. That function of the sides is the constant k plus edges pq, pr, qr of weight
-(f_p + f_q - f_r - k)/2 and alike, whatever the signs. Fewer neighbours are the case of weights 0.
+together, f_p = max(a, b + c) if p lies alone, and so on. That function of the sides is the constant k plus edges pq, pr, qr of
+weight (f_p + f_q - f_r - k)/2 and alike, whatever the signs. Fewer neighbours are the case of weights 0.
 """
 
 from __future__ import annotations
@@ -102,9 +102,7 @@ def _add_weight(neighbours: list[Weights], u: int, v: int, weight: int | Fractio
         neighbours[v].pop(u, None)
 
 
-def _kernel(
-    exponent: int, neighbours: list[Weights], is_left: list[bool], constant: int | Fraction
-) -> ReplayedKernel:
+def _kernel(exponent: int, neighbours: list[Weights], is_left: list[bool], constant: int | Fraction) -> ReplayedKernel:
     kept = [vertex for vertex, left in enumerate(is_left) if left]
     position = {vertex: index for index, vertex in enumerate(kept)}
     edges = [(position[u], position[v], weight) for u in kept for v, weight in neighbours[u].items() if u < v]
