@@ -23,7 +23,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from app.catalogue import load_catalogue
-from app.client import Client, JobStatus
+from app.client import Client
 from app.client_protocol import DEFAULT_URL
 from app.problems import from_validation_error
 from app.settings import Settings
@@ -178,15 +178,14 @@ def operations(
 @cli.command()
 def health(
     url: Url = DEFAULT_URL,
-    worker: Annotated[
-        bool, typer.Option("--worker", help="Ask for the worker of this host instead, in the job database.")
-    ] = False,
+    live: Annotated[bool, typer.Option("--live", help="Ask only whether the API answers, not whether jobs are run.")] = False,
+    of_worker: Annotated[bool, typer.Option("--worker", help="Ask for this host's worker instead, in the job database.")] = False,
 ) -> None:
     """Exit with status 0 if the service is ready, else 1."""
-    if worker:
-        from app.worker import is_alive
+    if of_worker:
+        from app.worker import lives_here
 
-        if not is_alive(Settings()):
+        if not lives_here(Settings()):
             say("no live worker on this host")
             raise typer.Exit(1)
         write(b'{"status":"ready"}')

@@ -1,6 +1,7 @@
 """Settings of the service: environment variables with the prefix ``FORESOLVE_``, each with a default that works on a laptop.
 
-Where containers get their secrets as files, a file ``/run/secrets/foresolve_database_url`` sets what the variable of that name would.
+Where secrets come as files, as containers get them, ``/run/secrets/foresolve_database_url`` sets what the variable of that name
+would.
 """
 
 from __future__ import annotations
