@@ -63,7 +63,11 @@ class OriginGuard:
         origin = headers.get("origin")
         if origin is not None and not self._is_own(origin.lower(), host):
             raise Refusal("foreign-origin", f"requests from {origin[:200]!r} are refused")
-        if origin is None and scope["method"] not in _SAFE_METHODS and headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        if (
+            origin is None
+            and scope["method"] not in _SAFE_METHODS
+            and headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        ):
             raise Refusal("foreign-origin", "requests from other web sites are refused")
 
     def _is_allowed(self, host: str) -> bool:

@@ -120,7 +120,6 @@ def _request_id(scope: Scope) -> str:
     return uuid.uuid4().hex
 
 
-
 def _logged_path(scope: Scope) -> str:
     # As it came, percent-encoded: a decoded path could hold line breaks and forge a line.
     raw = scope.get("raw_path") or quote(scope["path"]).encode()

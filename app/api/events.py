@@ -61,7 +61,10 @@ async def job_events(
     last_event_id: Annotated[
         int | None,
         Header(
-            alias="Last-Event-ID", description="Number of the last event seen; the stream goes on after it.", ge=0, le=_LARGEST_NUMBER
+            alias="Last-Event-ID",
+            description="Number of the last event seen; the stream goes on after it.",
+            ge=0,
+            le=_LARGEST_NUMBER,
         ),
     ] = None,
     after: Annotated[int, Query(description="The same, for readers that cannot send headers.", ge=0, le=_LARGEST_NUMBER)] = 0,

@@ -69,6 +69,4 @@ def _allowed(request: Request) -> str:
 
 def _no_database(request: Request, error: Any) -> Response:
     refusal = Refusal("not-ready", "the job database does not answer")
-    return problem_response(
-        refusal.document(), instance=request.url.path, headers={"Retry-After": _RETRY_AFTER_SECONDS}
-    )
+    return problem_response(refusal.document(), instance=request.url.path, headers={"Retry-After": _RETRY_AFTER_SECONDS})

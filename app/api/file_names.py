@@ -62,12 +62,12 @@ def name_in_disposition(disposition: str) -> str | None:
 
 
 def attachment(name: str) -> str:
-    """Return the Content-Disposition that makes a browser save a file under `name`, and never show it.
+    r"""Return the Content-Disposition that makes a browser save a file under `name`, and never show it.
 
     Examples
     --------
-    >>> attachment('naïve".txt')
-    'attachment; filename="na_ve_.txt"; filename*=UTF-8\\'\\'na%C3%AFve%22.txt'
+    >>> print(attachment('naïve".txt'))
+    attachment; filename="na_ve_.txt"; filename*=UTF-8''na%C3%AFve%22.txt
     """
     plain = "".join(char if char.isascii() and char.isprintable() and char not in '"\\%' else "_" for char in name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -115,9 +115,7 @@ async def _write_first_file(writer: FileWriter, pieces: AsyncIterator[bytes], co
 async def list_files(
     request: Request,
     caller: Reader,
-    cursor: Annotated[
-        str | None, Query(description="`next_cursor` of the page before.", pattern="^file_[0-9a-f]{32}$")
-    ] = None,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.", pattern="^file_[0-9a-f]{32}$")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
     """List the caller's files, newest first; an admin's list has everybody's."""
@@ -158,9 +156,7 @@ async def download_file(request: Request, file_id: str, caller: Reader) -> Respo
     return StreamingResponse(_content(stream), media_type=safe_media_type(record.media_type), headers=headers)
 
 
-@router.delete(
-    "/v1/files/{file_id}", summary="Delete a file", status_code=204, responses=documented(*EVERYWHERE, 404, 422)
-)
+@router.delete("/v1/files/{file_id}", summary="Delete a file", status_code=204, responses=documented(*EVERYWHERE, 404, 422))
 async def delete_file(request: Request, file_id: str, caller: Keeper) -> Response:
     """Delete a file."""
     service = service_of(request)

@@ -25,7 +25,9 @@ class Readiness(BaseModel):
     """Whether each part that a request needs is there."""
 
     status: Literal["ready", "not ready"]
-    checks: dict[str, str] = Field(description="`ok`, or what is missing, by part.", examples=[{"database": "ok", "workers": "ok"}])
+    checks: dict[str, str] = Field(
+        description="`ok`, or what is missing, by part.", examples=[{"database": "ok", "workers": "ok"}]
+    )
 
 
 @router.get("/health/live", summary="Is the process alive?", response_model=Liveness, responses=documented(403, 421))

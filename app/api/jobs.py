@@ -190,9 +190,7 @@ async def make_stream_token(request: Request, job_id: str, caller: Reader) -> Re
     service = service_of(request)
     job = await existing_job(service_of(request), job_id, caller)
     token = await run_in_threadpool(_token, service, job, caller)
-    return json_response(
-        {"token": token, "url": f"{job_path(job)}/events?token={token}", "expires_in": STREAM_TOKEN_SECONDS}
-    )
+    return json_response({"token": token, "url": f"{job_path(job)}/events?token={token}", "expires_in": STREAM_TOKEN_SECONDS})
 
 
 def _token(service: Service, job: Job, caller: Caller) -> str:

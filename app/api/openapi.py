@@ -32,9 +32,7 @@ _PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 def describe(app: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI document of the application, made once."""
     if app.openapi_schema is None:
-        document = get_openapi(
-            title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes, tags=TAGS
-        )
+        document = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes, tags=TAGS)
         for path in document["paths"].values():
             for operation in path.values():
                 _name_problems(operation["responses"])

@@ -95,7 +95,7 @@ def _add_operation(router: APIRouter, operation: Operation) -> None:
 def _signature(operation: Operation) -> Callable[..., Any]:
     examples = {title: {"summary": title, "value": body} for title, body in operation.examples.items()}
 
-    async def documented_parameters(body, prefer=None, idempotency_key=None):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    async def documented_parameters(body, prefer=None, idempotency_key=None):  # type: ignore[no-untyped-def]
         raise NotImplementedError
 
     documented_parameters.__annotations__ = {

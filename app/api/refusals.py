@@ -23,13 +23,19 @@ EVERYWHERE = (401, 403, 421, 429, 500, 503)
 """Statuses that every path below /v1 may answer with."""
 
 REFUSALS: dict[str, ProblemType] = {
-    "invalid-json": ProblemType("The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks."),
+    "invalid-json": ProblemType(
+        "The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks."
+    ),
     "invalid-header": ProblemType("A header is not valid", 400, "Correct the header that `detail` names."),
     "malformed-body": ProblemType("The body cannot be read", 400, "Its compression or multipart framing is broken or cut short."),
-    "unauthorized": ProblemType("A valid API key is needed", 401, "Send `Authorization: Bearer <key>` with a key that is not revoked."),
+    "unauthorized": ProblemType(
+        "A valid API key is needed", 401, "Send `Authorization: Bearer <key>` with a key that is not revoked."
+    ),
     "forbidden": ProblemType("The key lacks a scope", 403, "Use a key with the scope that `detail` names."),
     "foreign-origin": ProblemType(
-        "The request comes from another web site", 403, "Name the site in FORESOLVE_CORS_ORIGINS if its pages may call this service."
+        "The request comes from another web site",
+        403,
+        "Name the site in FORESOLVE_CORS_ORIGINS if its pages may call this service.",
     ),
     "not-found": ProblemType("There is no such thing", 404, "It does not exist, has expired, or belongs to somebody else."),
     "method-not-allowed": ProblemType("The method is not allowed here", 405, "The `Allow` header names the methods that are."),

@@ -158,4 +158,6 @@ def _require_json(request: Request) -> None:
     media_type, _, parameters = request.headers.get("content-type", "").partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
     if media_type.strip().lower() != "application/json" or charset not in ("", "utf-8", "utf8", "us-ascii"):
-        raise Refusal("unsupported-media-type", "the body must be application/json in UTF-8", headers={"Accept": "application/json"})
+        raise Refusal(
+            "unsupported-media-type", "the body must be application/json in UTF-8", headers={"Accept": "application/json"}
+        )

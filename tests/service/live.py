@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 
 from app.api.service import Service
 from app.main import Server, create_app
@@ -71,3 +72,30 @@ def live_service(folder: Path, *, worker: bool = True, **values: Any) -> Iterato
         server.should_exit = True
         thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive()
+
+
+def read(lines: Iterator[str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield number, kind and data of the events in the lines of a stream."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        else:
+            if "data" in fields:
+                yield int(fields["id"]), fields["event"], orjson.loads(fields["data"])
+            fields = {}
+
+
+def watch(client: httpx.Client, path: str, count: int | None = None, **headers: str) -> list[tuple[int, str, dict[str, Any]]]:
+    """Return the first `count` events of a stream, or all."""
+    found = []
+    with client.stream(
+        "GET", f"{path}/events", headers={key.replace("_", "-"): value for key, value in headers.items()}
+    ) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        for event in read(stream.iter_lines()):
+            found.append(event)
+            if len(found) == count:
+                break
+    return found

@@ -104,7 +104,9 @@ def _operation(name: str, run: Any, request: type[BaseModel], result: type[BaseM
 
 
 CATALOGUE = (
-    _operation("echo", echo, EchoRequest, EchoResult, examples={"Hello": {"text": "hello", "times": 2}}, resources=Resources(light=True)),
+    _operation(
+        "echo", echo, EchoRequest, EchoResult, examples={"Hello": {"text": "hello", "times": 2}}, resources=Resources(light=True)
+    ),
     _operation("sleep", sleep, SleepRequest, SleepResult, examples={"Short": {"steps": 2, "pause": 0.01}}),
     _operation("fail", fail, FailRequest, EchoResult, resources=Resources(time_limit=5)),
     _operation("read", read, ReadRequest, ReadResult),

@@ -104,9 +104,19 @@ def test_a_scope_opens_its_paths_and_no_others(keyed_service: LiveService, keys:
 
 @pytest.mark.parametrize(
     ("method", "suffix"),
-    [("GET", ""), ("GET", "/result"), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/resume"), ("POST", "/stream-token"), ("DELETE", "")],
+    [
+        ("GET", ""),
+        ("GET", "/result"),
+        ("GET", "/events"),
+        ("POST", "/cancel"),
+        ("POST", "/resume"),
+        ("POST", "/stream-token"),
+        ("DELETE", ""),
+    ],
 )
-def test_another_owners_job_does_not_exist(keyed_service: LiveService, keys: Keys, alices_job: str, method: str, suffix: str) -> None:
+def test_another_owners_job_does_not_exist(
+    keyed_service: LiveService, keys: Keys, alices_job: str, method: str, suffix: str
+) -> None:
     with keyed_service.client(keys.bob) as client:
         response = client.request(method, f"/v1/jobs/{alices_job}{suffix}")
     assert response.status_code == 404
@@ -208,10 +218,10 @@ def test_a_weak_bootstrap_key_is_refused(tmp_path, text: str) -> None:
 def test_requests_beyond_the_minutes_limit_are_told_when_to_come_back(tmp_path) -> None:
     key_file = tmp_path / "key"
     key_file.write_text(BOOTSTRAP_KEY)
-    with live_service(tmp_path, worker=False, bootstrap_key_file=key_file, requests_per_minute=3) as live:
-        with live.client(BOOTSTRAP_KEY) as client:
-            # A minute may end in between; of eight requests four lie in one minute.
-            responses = [client.get("/v1/jobs") for _ in range(8)]
+    settings = {"worker": False, "bootstrap_key_file": key_file, "requests_per_minute": 3}
+    with live_service(tmp_path, **settings) as live, live.client(BOOTSTRAP_KEY) as client:
+        # A minute may end in between; of eight requests four lie in one minute.
+        responses = [client.get("/v1/jobs") for _ in range(8)]
     refused = [response for response in responses if response.status_code == 429]
     assert refused
     assert 0 < int(refused[0].headers["Retry-After"]) <= 60

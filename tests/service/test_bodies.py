@@ -156,7 +156,9 @@ def test_json_nested_as_deeply_as_can_be_parsed_is_a_422(post, opening: bytes) -
     assert post(opening * depth + b"1" + closing * depth).status_code == 422
 
 
-@pytest.mark.parametrize("content", [b"[]", b"1", b'"a"', b"null", b'{"text": 1}', b'{"text": "a", "times": 11}', b'{"txt": "a"}'])
+@pytest.mark.parametrize(
+    "content", [b"[]", b"1", b'"a"', b"null", b'{"text": 1}', b'{"text": "a", "times": 11}', b'{"txt": "a"}']
+)
 def test_json_that_the_model_refuses_is_a_422_with_pointers(post, content: bytes) -> None:
     response = post(content)
     assert response.status_code == 422
@@ -167,12 +169,16 @@ def test_of_a_repeated_member_the_last_counts(small_service: LiveService, post) 
     assert post(b'{"text": 1, "text": "a"}').status_code == 202
 
 
-@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'])
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"']
+)
 def test_json_may_name_its_charset(post, content_type: str) -> None:
     assert post(text_of(1), Content_Type=content_type).status_code == 202
 
 
-@pytest.mark.parametrize("content_type", ["application/json; charset=utf-16", "application/jsonp", "application/problem+json", "text/json"])
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-16", "application/jsonp", "application/problem+json", "text/json"]
+)
 def test_other_media_types_are_a_415(post, content_type: str) -> None:
     assert post(text_of(1), Content_Type=content_type).status_code == 415
 

@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx
-import orjson
 import pytest
 
 from app.api import events as api
 from app.jobs.store import delete_jobs
-from tests.service.live import live_service
+from tests.service.live import live_service, read, watch
 
 SLEEP = "/v1/tests/sleep"
 QUEUED = {"Prefer": "respond-async"}
-
-
-def read(lines: Iterator[str]) -> Iterator[tuple[int, str, dict]]:
-    fields: dict[str, str] = {}
-    for line in lines:
-        if line:
-            name, _, value = line.partition(": ")
-            fields[name] = value
-        else:
-            if "data" in fields:
-                yield int(fields["id"]), fields["event"], orjson.loads(fields["data"])
-            fields = {}
-
-
-def watch(client: httpx.Client, path: str, count: int | None = None, **headers: str) -> list[tuple[int, str, dict]]:
-    """Return the first `count` events of a stream, or all."""
-    found = []
-    with client.stream("GET", f"{path}/events", headers={key.replace("_", "-"): value for key, value in headers.items()}) as stream:
-        assert stream.headers["Content-Type"].startswith("text/event-stream")
-        for event in read(stream.iter_lines()):
-            found.append(event)
-            if len(found) == count:
-                break
-    return found
 
 
 @pytest.fixture

@@ -85,7 +85,9 @@ def test_a_broken_form_is_a_400_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("declared", [True, False])
-def test_an_upload_above_the_limit_is_refused_and_leaves_nothing(keeper: LiveService, files: httpx.Client, declared: bool) -> None:
+def test_an_upload_above_the_limit_is_refused_and_leaves_nothing(
+    keeper: LiveService, files: httpx.Client, declared: bool
+) -> None:
     before = list(keeper.service.files.walk())
     content = bytes(2**21)
     response = files.post("/v1/files", content=content if declared else iter([content[: 2**16]] * 32))
@@ -113,7 +115,16 @@ def test_a_name_is_a_label_and_never_a_path(files: httpx.Client, sent: str, kept
 
 
 @pytest.mark.parametrize(
-    "path", ["..%2f..%2fetc%2fpasswd", "%2e%2e", "file_..%2f..", "file_" + "0" * 32, "file_" + "0" * 31 + "%00", "FILE_" + "0" * 32, "%00"]
+    "path",
+    [
+        "..%2f..%2fetc%2fpasswd",
+        "%2e%2e",
+        "file_..%2f..",
+        "file_" + "0" * 32,
+        "file_" + "0" * 31 + "%00",
+        "FILE_" + "0" * 32,
+        "%00",
+    ],
 )
 @pytest.mark.parametrize("suffix", ["", "/content"])
 def test_no_path_reaches_outside_the_store(files: httpx.Client, path: str, suffix: str) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from tests.service.live import LiveService, live_service, until
+from tests.service.live import LiveService, live_service, until, watch
 
 SLEEP = "/v1/tests/sleep"
 QUEUED = {"Prefer": "respond-async"}
@@ -55,7 +55,13 @@ def test_pages_of_the_list_hold_every_job_once(queue: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     ("query", "count"),
-    [({"status": "queued"}, 7), ({"status": "cancelled"}, 2), ({"operation": "echo"}, 4), ({"operation": "sleep", "status": "queued"}, 3), ({"operation": "none"}, 0)],
+    [
+        ({"status": "queued"}, 7),
+        ({"status": "cancelled"}, 2),
+        ({"operation": "echo"}, 4),
+        ({"operation": "sleep", "status": "queued"}, 3),
+        ({"operation": "none"}, 0),
+    ],
 )
 def test_filters_narrow_the_list(queue: httpx.Client, query: dict, count: int) -> None:
     assert len(listed(queue, **query)) == count
@@ -75,7 +81,18 @@ def test_a_moment_may_be_told_in_any_zone(queue: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=201", "limit=x", "status=done", "cursor=!", "cursor=AAAA", "created_after=soon", "created_after=0", "created_after=2026-01-01T00:00:00", "operation=%00"],
+    [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "status=done",
+        "cursor=!",
+        "cursor=AAAA",
+        "created_after=soon",
+        "created_after=0",
+        "created_after=2026-01-01T00:00:00",
+        "operation=%00",
+    ],
 )
 def test_a_query_that_makes_no_sense_is_a_422_that_names_the_parameter(queue: httpx.Client, query: str) -> None:
     response = queue.get(f"/v1/jobs?{query}")
@@ -84,7 +101,10 @@ def test_a_query_that_makes_no_sense_is_a_422_that_names_the_parameter(queue: ht
 
 
 @pytest.mark.parametrize("job_id", ["job_" + "0" * 32, "x", "job_..%2f..", "%00", "job_" + "0" * 31 + "%0A"])
-@pytest.mark.parametrize(("method", "suffix"), [("GET", ""), ("GET", "/result"), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/resume"), ("DELETE", "")])
+@pytest.mark.parametrize(
+    ("method", "suffix"),
+    [("GET", ""), ("GET", "/result"), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/resume"), ("DELETE", "")],
+)
 def test_a_job_that_is_not_there_is_a_404(queue: httpx.Client, job_id: str, method: str, suffix: str) -> None:
     assert queue.request(method, f"/v1/jobs/{job_id}{suffix}").status_code == 404
 
@@ -169,8 +189,8 @@ def test_a_cancelled_job_with_a_checkpoint_goes_on_where_it_was(client: httpx.Cl
     response = client.post(f"{path}/resume")
     assert (response.status_code, response.json()["status"]) == (202, "queued")
     assert client.get(f"{path}/result", headers={"Prefer": "wait=20"}).json() == {"steps": 60}
-    first = [line for line in client.get(f"{path}/events").text.splitlines() if '"value":1,' in line]
-    assert len(first) == 1
+    values = [data["value"] for _, kind, data in watch(client, path) if kind == "progress"]
+    assert values == sorted(set(values))
 
 
 def test_a_deleted_job_is_gone(client: httpx.Client) -> None:

@@ -29,7 +29,9 @@ def test_a_foreign_host_is_refused(open_service: LiveService, host: str) -> None
     assert response.json()["type"] == "/problems/foreign-host"
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.8.8.8", "[::1]:8000", "solve.example", "solve.example:443"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.8.8.8", "[::1]:8000", "solve.example", "solve.example:443"]
+)
 def test_the_services_own_hosts_are_answered(open_service: LiveService, host: str) -> None:
     assert httpx.get(f"{open_service.url}/v1/jobs", headers={"Host": host}).status_code == 200
 
@@ -65,7 +67,9 @@ def test_a_browsers_word_that_a_post_crosses_sites_is_taken(open_service: LiveSe
     assert response.status_code == 403
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
+)
 def test_what_a_form_can_send_is_not_taken_as_json(open_service: LiveService, content_type: str) -> None:
     headers = {"Content-Type": content_type} if content_type else {}
     response = httpx.post(f"{open_service.url}/v1/tests/echo", content=b'{"text": "a"}', headers=headers)
@@ -97,9 +101,9 @@ def test_cors_is_off_by_default(keyed_service: LiveService) -> None:
 def test_with_keys_the_listed_hosts_alone_are_answered(tmp_path) -> None:
     key_file = tmp_path / "key"
     key_file.write_text(BOOTSTRAP_KEY)
-    with live_service(tmp_path, worker=False, bootstrap_key_file=key_file, allowed_hosts="solve.example") as live:
-        with live.client(BOOTSTRAP_KEY) as client:
-            statuses = [client.get("/v1/jobs", headers={"Host": host}).status_code for host in ("solve.example", "evil.example")]
-            probe = client.get("/health/live", headers={"Host": "10.0.0.7:8000"}).status_code
+    settings = {"worker": False, "bootstrap_key_file": key_file, "allowed_hosts": "solve.example"}
+    with live_service(tmp_path, **settings) as live, live.client(BOOTSTRAP_KEY) as client:
+        statuses = [client.get("/v1/jobs", headers={"Host": host}).status_code for host in ("solve.example", "evil.example")]
+        probe = client.get("/health/live", headers={"Host": "10.0.0.7:8000"}).status_code
     assert statuses == [200, 421]
     assert probe == 200

@@ -25,9 +25,7 @@ def fuzzed_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSer
     folder = tmp_path_factory.mktemp("fuzzed")
     key_file = folder / "key"
     key_file.write_text(BOOTSTRAP_KEY)
-    with live_service(
-        folder, catalogue=FUZZED, bootstrap_key_file=key_file, max_time_limit=0.2, max_wait=2
-    ) as live:
+    with live_service(folder, catalogue=FUZZED, bootstrap_key_file=key_file, max_time_limit=0.2, max_wait=2) as live:
         yield live
 
 
