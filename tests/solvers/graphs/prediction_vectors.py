@@ -20,7 +20,7 @@ def _vector(case):
     return Vector(case["n"], np.array(case["edges"], dtype=np.int32), np.array(case["edge_bits"], dtype=np.int8), case)
 
 
-VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "max_cut_predictions.json").read_text())}
+VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "predictions.json").read_text())}
 
 
 def gset(name):
