@@ -162,7 +162,7 @@ def solve_wide_lp(
     return WideSolution(np.clip(x, -1.0, 1.0), solver.getInfo().objective_function_value)
 
 
-class _SilentHighs(highspy.Highs):  # type: ignore[misc]
+class _SilentHighs(highspy.Highs):
     """HiGHS that writes nothing to standard output, not even the banner of its constructor."""
 
     def enableCallbacks(self) -> None:
