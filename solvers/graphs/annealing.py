@@ -67,9 +67,9 @@ class Annealer:
         self._hot = float(hot) * (scale or 1.0)
         self._cold = float(cold) * (scale or 1.0)
         self._spins = spins_of(sides)
-        self._fields = _fields(csr.indptr, csr.indices, csr.weights, self._spins)
+        self._fields = fields_of(csr.indptr, csr.indices, csr.weights, self._spins)
         self._best_spins = self._spins.copy()
-        value = _value(csr.indptr, csr.indices, csr.weights, self._spins)
+        value = value_of(csr.indptr, csr.indices, csr.weights, self._spins)
         self._values = np.array([value, value], np.int64)
         self._rng = seeded_state(seed)
 
@@ -133,7 +133,7 @@ def descend(csr: Csr, sides: np.ndarray, *, stop: Callable[[], bool] = lambda: F
     (array([1, 0], dtype=int8), 3)
     """
     spins = spins_of(sides)
-    fields = _fields(csr.indptr, csr.indices, csr.weights, spins)
+    fields = fields_of(csr.indptr, csr.indices, csr.weights, spins)
     total = 0
     while True:
         gain, local = _descend(csr.indptr, csr.indices, csr.weights, spins, fields, WORK_PER_CALL)
@@ -159,7 +159,8 @@ def seeded_state(seed: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _fields(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+def fields_of(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+    """Return the field of every vertex."""
     fields = np.zeros(len(spins), np.int64)
     for v in range(len(spins)):
         for slot in range(indptr[v], indptr[v + 1]):
@@ -168,7 +169,8 @@ def _fields(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _value(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+def value_of(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+    """Return the value of the cut."""
     value = 0
     for v in range(len(spins)):
         for slot in range(indptr[v], indptr[v + 1]):

@@ -212,7 +212,8 @@ def _least_degree(indptr, indices, work_limit, fill_limit):  # type: ignore[no-u
                     size += 1
         clique_start[p], clique_size[p] = fill, size
         work += size * size
-        if work > work_limit or fill + size > fill_limit:
+        # The clique itself is still to be eliminated: to wait for that would only tell the same later.
+        if work + size * size * size // 3 > work_limit or fill + size + size * size // 2 > fill_limit:
             return order[:step], fill, work
 
         # For every element that meets the clique: how many of its vertices lie outside.

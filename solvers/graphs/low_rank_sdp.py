@@ -39,6 +39,9 @@ MOST_SWEEPS = 4000
 # Multiplications before a kernel returns, so that Python can look at the clock: about a tenth of a second.
 WORK_PER_CALL = 100_000_000
 
+# What it takes, at most, to find out how the matrix fills in.
+SECONDS_PER_ENTRY = 5e-7
+
 UNIT_ROUNDOFF = 2.2e-16
 
 
@@ -146,15 +149,17 @@ class LowRankSdp:
         n = len(y)
         if n == 0:
             return Bound(0.0, "sdp_dual", {"kind": "sdp_dual", "y": [], "delta": 0.0})
+
+        def in_time(seconds: float) -> bool:
+            return not stop() and (deadline is None or time.monotonic() + seconds <= deadline)
+
+        if not in_time(SECONDS_PER_ENTRY * len(self._indices)):
+            return None
         proof = self._proof()
-        diagonal = y - degrees / 4
-
-        def in_time() -> bool:
-            return not stop() and (deadline is None or time.monotonic() + proof.seconds <= deadline)
-
         if not proof.possible:
             return None
-        delta = least_shift(proof, diagonal, in_time, scale=float(np.abs(y).mean()))
+        diagonal = y - degrees / 4
+        delta = least_shift(proof, diagonal, lambda: in_time(proof.seconds), scale=float(np.abs(y).mean()))
         if delta is None:
             return None
         # Once for the rounding errors of this proof, once more so that another factorisation of the same matrix succeeds as well.
