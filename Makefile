@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: setup demo serve test test-long lint bench clean
+.PHONY: setup demo serve test test-long lint bench secrets clean
 
 setup: $(READY)
 
@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(READY)
-	$(RUN) examples/max_cut_demo.py
+	$(RUN) -m examples.max_cut_demo
 
 serve: $(READY)
 	$(VENV)/bin/foresolve serve
@@ -37,7 +37,17 @@ lint: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) benchmarks/machinery.py
+	$(RUN) -m benchmarks.machinery
+
+# What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
+secrets: secrets/foresolve_database_url
+
+secrets/foresolve_database_url:
+	mkdir -p -m 700 secrets
+	openssl rand -hex 32 > secrets/bootstrap_key
+	openssl rand -hex 24 > secrets/postgres_password
+	printf 'postgresql://foresolve:%s@postgres/foresolve\n' "$$(cat secrets/postgres_password)" > $@
+	chmod 444 secrets/*
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

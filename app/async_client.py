@@ -118,9 +118,17 @@ class AsyncClient(Connection):
         """Remove a file."""
         await self._follow(exchange(Call("DELETE", f"/v1/files/{file_id}"), self.retries))
 
-    async def ready(self) -> dict[str, Any]:
-        """Return what the service says of its health."""
-        document: dict[str, Any] = (await self._get("/health/ready")).json()
+    async def health(self, *, live: bool = False) -> dict[str, Any]:
+        """Return what a service says of itself that is ready, or (`live`) at least answers.
+
+        Raises
+        ------
+        ProblemError
+            If it is not ready.
+        Unreachable
+            If it does not answer.
+        """
+        document: dict[str, Any] = (await self._get("/health/live" if live else "/health/ready")).json()
         return document
 
     async def _get(self, path: str) -> httpx.Response:

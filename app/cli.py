@@ -23,7 +23,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from app.catalogue import load_catalogue
-from app.client import Client, JobStatus
+from app.client import Client
 from app.client_protocol import DEFAULT_URL
 from app.problems import from_validation_error
 from app.settings import Settings
@@ -178,21 +178,20 @@ def operations(
 @cli.command()
 def health(
     url: Url = DEFAULT_URL,
-    worker: Annotated[
-        bool, typer.Option("--worker", help="Ask for the worker of this host instead, in the job database.")
-    ] = False,
+    live: Annotated[bool, typer.Option("--live", help="Ask only whether the API answers, not whether jobs are run.")] = False,
+    of_worker: Annotated[bool, typer.Option("--worker", help="Ask for this host's worker instead, in the job database.")] = False,
 ) -> None:
     """Exit with status 0 if the service is ready, else 1."""
-    if worker:
-        from app.worker import is_alive
+    if of_worker:
+        from app.worker import lives_here
 
-        if not is_alive(Settings()):
+        if not lives_here(Settings()):
             say("no live worker on this host")
             raise typer.Exit(1)
         write(b'{"status":"ready"}')
         return
     with Client(url, retries=0, timeout=5) as client:
-        write(orjson.dumps(client.ready()))
+        write(orjson.dumps(client.health(live=live)))
 
 
 @jobs.command("list")
@@ -210,7 +209,16 @@ def list_jobs(
     if as_json:
         write(orjson.dumps([job.model_dump(mode="json") for job in found]))
     else:
-        rows = [[job.id, job.operation, job.status, _created(job), progress_line(job.progress or {})] for job in found]
+        rows = [
+            [
+                job.id,
+                job.operation,
+                job.status,
+                str((job.model_extra or {}).get("created_at", "")),
+                progress_line(job.progress or {}),
+            ]
+            for job in found
+        ]
         _print_table(["job", "operation", "status", "created", "progress"], rows)
 
 
@@ -335,11 +343,6 @@ def _store() -> JobStore:
     settings = Settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     return JobStore.open(settings.database)
-
-
-def _created(job: JobStatus) -> str:
-    created = (job.model_extra or {}).get("created_at")
-    return _moment(created) if isinstance(created, (int, float)) else str(created or "")
 
 
 def _moment(seconds: float | None) -> str:

@@ -164,9 +164,17 @@ class Client(Connection):
         """Remove a file."""
         self._follow(exchange(Call("DELETE", f"/v1/files/{file_id}"), self.retries))
 
-    def ready(self) -> dict[str, Any]:
-        """Return what the service says of its health; :class:`ProblemError` or :class:`Unreachable` if it is not ready."""
-        document: dict[str, Any] = self._get("/health/ready").json()
+    def health(self, *, live: bool = False) -> dict[str, Any]:
+        """Return what a service says of itself that is ready, or (`live`) at least answers.
+
+        Raises
+        ------
+        ProblemError
+            If it is not ready.
+        Unreachable
+            If it does not answer.
+        """
+        document: dict[str, Any] = (self._get("/health/live" if live else "/health/ready")).json()
         return document
 
     def _get(self, path: str) -> httpx.Response:

@@ -7,6 +7,7 @@ A *flow* is a generator that yields a :class:`Call` (send it, send back the repl
 from __future__ import annotations
 
 import email.utils
+import math
 import random
 import time
 import uuid
@@ -237,13 +238,18 @@ def result_of(job_id: str, timeout: float | None, retries: int) -> Flow[bytes]:
     """
     deadline = float("inf") if timeout is None else time.monotonic() + timeout
     seconds = 0.05
-    while not (yield from status_of(job_id, retries)).has_ended:
-        remaining = deadline - time.monotonic()
+    while True:
+        remaining = max(0.0, deadline - time.monotonic())
+        asked = min(WAIT_SECONDS, remaining)
+        call = Call("GET", f"/v1/jobs/{job_id}/result", {"Prefer": f"wait={math.ceil(asked)}"}, waits=asked)
+        reply = yield from exchange(call, retries)
+        if reply.status_code != 202:
+            return reply.content
         if remaining <= 0:
             raise TimeoutError(f"job {job_id} has not ended after {timeout} s")
+        # A service that is about to stop, or waits less long than asked, must not be asked again without a breath.
         yield Pause(min(seconds, remaining))
         seconds = min(1.0, seconds * 1.5)
-    return (yield from exchange(Call("GET", f"/v1/jobs/{job_id}/result"), retries)).content
 
 
 def status_of(job_id: str, retries: int) -> Flow[JobStatus]:

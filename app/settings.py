@@ -1,4 +1,8 @@
-"""Settings of the service: environment variables with the prefix ``FORESOLVE_``, each with a default that works on a laptop."""
+"""Settings of the service: environment variables with the prefix ``FORESOLVE_``, each with a default that works on a laptop.
+
+Where secrets come as files, as containers get them, ``/run/secrets/foresolve_database_url`` sets what the variable of that name
+would.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+SECRETS_DIR = Path("/run/secrets")
 
 
 def default_data_dir() -> Path:
@@ -19,7 +25,9 @@ def default_data_dir() -> Path:
 class Settings(BaseSettings):
     """All settings of the service; see the README for those that matter first."""
 
-    model_config = SettingsConfigDict(env_prefix="FORESOLVE_", extra="ignore", validate_default=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FORESOLVE_", extra="ignore", validate_default=True, secrets_dir=SECRETS_DIR if SECRETS_DIR.is_dir() else None
+    )
 
     data_dir: Path = Field(default_factory=default_data_dir, description="Folder of the SQLite database, files and caches.")
     database_url: str | None = Field(None, description="SQLAlchemy URL; default: SQLite in the data folder.")
@@ -58,6 +66,11 @@ class Settings(BaseSettings):
     sweep_seconds: PositiveFloat = Field(300, description="How often expired jobs and files are removed.")
     log_json: bool = Field(False, description="Write logs as JSON lines.")
     log_level: str = "INFO"
+
+    @field_validator("allowed_hosts", "cors_origins", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @cached_property
     def database(self) -> str:

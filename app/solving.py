@@ -34,7 +34,7 @@ def request_body(
     ----------
     operation : Operation
     content : bytes
-        The file: a request body, if it is a JSON object of the request's fields only, else what the operation's `from_file` takes.
+        The file: a request body if it is a JSON object of the request's fields only, else what the operation's `from_file` takes.
     save : callable
         Keeps the file where the operation will look for it, and returns its id.
     file_format : str or None

@@ -67,9 +67,7 @@ def digest(request: DigestRequest, context: Context) -> DigestResult:
     for number, line in enumerate(content.splitlines(), start=1):
         if b"!" in line:
             raise InvalidInput("an exclamation mark", pointer="/document", line=number)
-    return DigestResult(
-        sha256=hashlib.sha256(content).hexdigest(), lines=content.count(b"\n"), format=request.document.format
-    )
+    return DigestResult(sha256=hashlib.sha256(content).hexdigest(), lines=content.count(b"\n"), format=request.document.format)
 
 
 class Stubborn(BaseModel):

@@ -1,0 +1,79 @@
+"""README.md, CONTRIBUTING.md and the Makefile say what is so."""
+
+import json
+import re
+import shlex
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli import cli
+from app.client import Client
+from app.operations import CATALOGUE
+from app.own_service import own_service
+from app.settings import Settings
+from tests.project.documents import ROOT, code_blocks
+
+
+@pytest.fixture(scope="module")
+def a_running_service():
+    with own_service() as url:
+        yield url
+
+
+def shell_lines() -> list[str]:
+    blocks = "\n".join(code_blocks("README.md", "sh"))
+    return [line.split("  #")[0].strip() for line in blocks.splitlines() if line.strip()]
+
+
+def posted_by_curl() -> list[tuple[str, dict]]:
+    commands = [
+        shlex.split(block) for text in code_blocks("README.md", "sh") for block in re.split(r"^(?=curl )", text, flags=re.M)
+    ]
+    return [
+        (next(part for part in command if part.startswith("http")), json.loads(command[command.index("-d") + 1]))
+        for command in commands
+        if "-d" in command
+    ]
+
+
+@pytest.mark.parametrize(("url", "body"), posted_by_curl())
+def test_a_request_of_the_readme_is_answered(a_running_service, url, body):
+    path = url.removeprefix("http://127.0.0.1:8000/v1/")
+    operation = next(operation for operation in CATALOGUE if operation.path == path)
+    with Client(a_running_service) as client:
+        assert client.run(operation, body).value > 0
+
+
+def test_the_python_of_the_readme_runs(a_running_service, capsys):
+    namespace: dict[str, object] = {}
+    for block in code_blocks("README.md", "python"):
+        exec(block.replace("http://127.0.0.1:8000", a_running_service), namespace)
+    assert float(capsys.readouterr().out.splitlines()[-1]) == 12
+
+
+def test_every_make_target_that_is_named_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    documents = [(ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", ".ci/run")]
+    named = {target for text in documents for target in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)}
+    assert {"demo", "serve", "setup", "test", "lint"} <= named
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in named)
+
+
+def test_every_command_of_the_readme_exists():
+    lines = [shlex.split(line)[1:] for line in shell_lines() if line.startswith("foresolve ")]
+    assert len(lines) >= 5
+    for line in lines:
+        command = line[:2] if line[0] in {"jobs", "keys"} else line[:1]
+        shown = CliRunner().invoke(cli, [*command, "--help"]).output
+        assert all(option in shown for option in line if option.startswith("--")), line
+
+
+def test_every_setting_of_the_readme_exists():
+    named = set(re.findall(r"FORESOLVE_[A-Z_]+", (ROOT / "README.md").read_text()))
+    assert named <= {f"FORESOLVE_{field.upper()}" for field in Settings.model_fields}
+
+
+def test_every_file_of_the_readme_exists():
+    links = re.findall(r"\]\((?!http)([^)]+)\)|`((?:tests|app|benchmarks)/[^` ]+)`", (ROOT / "README.md").read_text())
+    assert all((ROOT / (link or path)).exists() for link, path in links)
