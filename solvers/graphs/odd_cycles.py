@@ -9,6 +9,7 @@ factorisation, this one takes a walk through the graph, and its certificate is c
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -67,7 +68,7 @@ def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bo
         )  # fmt: skip
 
     starts, flat = ends[: counts[0] + 1].tolist(), vertices[: counts[1]].tolist()
-    cycles = [flat[first:last] for first, last in zip(starts, starts[1:], strict=False)]
+    cycles = [flat[first:last] for first, last in pairwise(starts)]
     value = int(csr.weights[positive].sum()) // 2 - int(counts[2])
     return Bound(float(value), "odd_cycles", {"kind": "odd_cycles", "cycles": cycles})
 

@@ -1,9 +1,9 @@
 """Tabu search for MaxCut: the best single move that is not forbidden, be it uphill or downhill.
 
-A moved vertex stays put for 20 plus a random number, up to n/20, of moves, unless moving it gives a new best cut (Glover, "Tabu
-Search", ORSA Journal on Computing 1989; Kochenberger, Hao, Lue, Wang and Glover, Journal of Heuristics 2013, for MaxCut). When the
-best cut has not improved for 20 n moves, max(5, n/20) random vertices are moved at once. On sparse graphs annealing is stronger for
-the same time; this search leads to other cuts.
+A moved vertex stays put for 20 (n/4 on small graphs) plus a random number, up to n/20, of moves, unless moving it gives a new
+best cut (Glover, "Tabu Search", ORSA Journal on Computing 1989; Kochenberger, Hao, Lue, Wang and Glover, Journal of Heuristics
+2013, for MaxCut). When the best cut has not improved for 20 n moves, max(5, n/20) random vertices are moved at once. On sparse
+graphs annealing is stronger for the same time; this search leads to other cuts.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _search(  # type: ignore[no-untyped-def]
         if chosen < 0:
             continue
         _flip(chosen, indptr, indices, weights, spins, fields, counts)
-        free_from[chosen] = now + 1 + SHORTEST_TENURE + _below(rng, n // 20 + 1)
+        free_from[chosen] = now + 1 + min(SHORTEST_TENURE, n // 4) + _below(rng, n // 20 + 1)
         if counts[0] > counts[1]:
             counts[1] = counts[0]
             counts[3] = counts[2]
