@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.graphs.components import biconnected_blocks, connected_components
+from solvers.graphs.csr import build_csr
+from solvers.graphs.elimination import elimination_optimum
+from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.reductions import reduce_max_cut
 from solvers.graphs.verify import prove
 from solvers.operation import InvalidInput
+from tests.solvers.graphs.prediction_vectors import weighted_gset
 
 TRIANGLE = np.array([[0, 1], [1, 2], [2, 0]])
 FIVE_CYCLE = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]])
@@ -418,3 +422,20 @@ def test_the_verifier_imports_no_solver():
 
 def _proof_files():
     return Path(importlib.util.find_spec("solvers.graphs.proofs").origin).parent.glob("*.py")
+
+
+@pytest.mark.parametrize("name", ["G11", "G14"])
+def test_the_relaxation_s_bound_is_proven_again(name):
+    num_vertices, edges, weights = weighted_gset(name)
+    relaxation = LowRankSdp(build_csr(num_vertices, edges, weights), seed=1)
+    while not relaxation.advance(100):
+        pass
+    bound = relaxation.dual_bound(integral=True)
+
+    assert prove(num_vertices, edges, weights, bound.certificate) == (int(bound.value), True, ())
+
+
+def test_the_elimination_order_of_a_toroidal_grid_is_proven_again():
+    graph = weighted_gset("G11")
+
+    assert prove(*graph, {"kind": "elimination", "order": elimination_optimum(*graph).order}) == (564, True, ())
