@@ -3,8 +3,8 @@ r"""Simulated annealing for MaxCut, and the 1-flip descent that ends it.
 With sides :math:`s_i = \pm 1` and the field :math:`h_i = \sum_j A_{ij} s_j`, a move of vertex i to the other side gains
 :math:`s_i h_i`, the weight to its own side less the weight to the other. A sweep offers every vertex, in order, a move that is
 accepted with probability :math:`\min(1, e^{s_i h_i / T})`, or 1/2 if it changes nothing; T falls linearly from `hot` to `cold`
-(Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 1983). The field is kept rather than the gain, because a flip
-then changes its neighbours' entries without looking at their sides.
+(Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 1983). The field is kept rather than the gain,
+because a flip then changes its neighbours' entries without looking at their sides.
 
 Gains are int64 and exact. On unit weights `hot` 2 to 3 and `cold` 0.2 suit; temperatures are counted in units of the mean
 magnitude of a weight, so that the same figures serve other weights. A few thousand sweeps reach good cuts of sparse random

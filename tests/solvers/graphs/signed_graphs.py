@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from solvers.graphs.csr import build_csr
 from tests.solvers.graphs.prediction_vectors import DATA
 
-
 SMALL_WEIGHTS = st.integers(-5, 5)
 
 
