@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.sparse import coo_array
-from scipy.sparse import csgraph
+from scipy.sparse import coo_array, csgraph
 
 from solvers.graphs.csr import build_csr
 
