@@ -198,7 +198,10 @@ def _problem_document(response: httpx.Response) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         document = None
     known = {"status": response.status_code, "title": response.reason_phrase or f"Status {response.status_code}"}
-    return known | document if isinstance(document, dict) else known
+    if not isinstance(document, dict):
+        return known
+    # An answer that is no problem document may have a `status` of another meaning.
+    return known | document | ({} if isinstance(document.get("status"), int) else {"status": response.status_code})
 
 
 def encoded(body: Body) -> bytes:
