@@ -53,6 +53,17 @@ class Database:
         with self._turn, self._writer.begin() as connection:
             yield connection
 
+    @contextlib.contextmanager
+    def writing_lazily(self) -> Iterator[Connection]:
+        """One transaction that nobody needs to find again after a crash of the machine; PostgreSQL need not wait for its disk.
+
+        SQLite never waits: what it has written survives the end of the process, and that is all it promises here.
+        """
+        with self.writing() as connection:
+            if not self._is_sqlite:
+                connection.execute(text("SET LOCAL synchronous_commit = off"))
+            yield connection
+
     def ping(self) -> None:
         """Raise unless the database answers."""
         with self.reading() as connection:

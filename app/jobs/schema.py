@@ -104,6 +104,7 @@ def _partial(name: str, *columns: Any, where: Any) -> Index:
 Index("jobs_by_owner", jobs.c.owner, jobs.c.id)
 Index("jobs_by_idempotency_key", jobs.c.owner, jobs.c.idempotency_key, unique=True)
 Index("jobs_by_end", jobs.c.finished_at)
+_partial("jobs_by_request_file", jobs.c.request_file, where=text("request_file IS NOT NULL"))
 _partial("jobs_queued", jobs.c.owner, jobs.c.id, where=_QUEUED)
 _partial("jobs_queued_light", jobs.c.owner, jobs.c.id, where=text("status = 'queued' AND light"))
 _partial("jobs_leased", jobs.c.lease_owner, jobs.c.lease_expires_at, where=_RUNNING)

@@ -148,6 +148,30 @@ def sample_edge_predictions(
     return EdgePredictions(truth ^ wrong, epsilon=epsilon or None)
 
 
+def count_votes(endpoints: Array, bits: Array, num_vertices: int) -> tuple[Array, Array]:
+    """Count the bits that speak of each vertex.
+
+    Parameters
+    ----------
+    endpoints : ndarray of int, shape (r, 2)
+        The vertices that each row of `bits` speaks of.
+    bits : ndarray of int8, shape (r, 2)
+    num_vertices : int
+
+    Returns
+    -------
+    votes, votes_in : ndarray of int64, shape (n,)
+        Bits that are present, and those of them that are 1; the paper's k_v and y_v.
+
+    Examples
+    --------
+    >>> count_votes(np.array([[0, 1], [1, 2]]), np.array([[0, 1], [1, -1]]), 3)
+    (array([1, 2, 0]), array([0, 2, 0]))
+    """
+    votes = np.bincount(endpoints[bits >= 0], minlength=num_vertices)
+    return votes, np.bincount(endpoints[bits == 1], minlength=num_vertices)
+
+
 def _ternary(values: Any, field: str, shape: tuple[int | None, ...]) -> Array:
     given = np.asarray(values)
     if given.size == 0:

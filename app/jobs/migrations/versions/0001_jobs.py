@@ -43,6 +43,7 @@ def upgrade() -> None:
     op.create_index("jobs_by_idempotency_key", "jobs", ["owner", "idempotency_key"], unique=True)
     op.create_index("jobs_by_end", "jobs", ["finished_at"])
     for name, columns, where in (
+        ("jobs_by_request_file", ["request_file"], "request_file IS NOT NULL"),
         ("jobs_queued", ["owner", "id"], "status = 'queued'"),
         ("jobs_queued_light", ["owner", "id"], "status = 'queued' AND light"),
         ("jobs_leased", ["lease_owner", "lease_expires_at"], "status = 'running'"),

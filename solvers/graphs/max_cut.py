@@ -1,0 +1,280 @@
+"""Largest cut of a graph, with or without predictions.
+
+The use of predictions follows Aamand, Chen, Gollapudi, Silwal and Wu, "Improved Approximations for Hard Graph Problems using
+Predictions" (ICML 2025), on MaxCut, and Cohen-Addad, d'Orsi, Gupta, Lee and Panigrahi, "Max-Cut with eps-Accurate Predictions"
+(NeurIPS 2024): vertices with many votes follow them, the others are placed without predictions, and the better answer is kept.
+Beside it runs a search that never sees the predictions, so that the answer is never worse than that search's. Symbols: eps ->
+`epsilon`, Delta -> `threshold`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from solvers.graphs.adapters import from_file, from_objects, solution_text
+from solvers.graphs.advice import Advice, tally
+from solvers.graphs.canonical import Instance
+from solvers.graphs.certificate import store_large
+from solvers.graphs.guarantee import wide_cut_guarantee
+from solvers.graphs.portfolio import RELATIVE_TOLERANCE, Portfolio
+from solvers.graphs.predictions import sample_edge_predictions
+from solvers.graphs.request import GraphRequest, SearchOptions
+from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.operation import Context, Operation, Resources
+
+GOEMANS_WILLIAMSON_RATIO = 0.878567
+
+PETERSEN_EDGES = [
+    [0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [5, 7], [7, 9], [9, 6], [6, 8], [8, 5], [0, 5], [1, 6], [2, 7], [3, 8], [4, 9],
+]  # fmt: skip
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "The Petersen graph": {"num_vertices": 10, "edges": PETERSEN_EDGES, "options": {"max_iterations": 100}},
+    "Weights of both signs, and names": {
+        "edges": [["ann", "bob"], ["bob", "cy"], ["cy", "ann"], ["cy", "dee"]],
+        "edge_weights": [3, 2, -1, 4],
+        "options": {"max_iterations": 100},
+    },
+    "Noisy predictions about every edge's ends": {
+        "num_vertices": 6,
+        "edges": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [0, 2]],
+        "predictions": {"edge_bits": [[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [1, None], [0, 1]], "epsilon": 0.3},
+        "options": {"max_iterations": 100, "method": "local_search"},
+    },
+    "A probability for every vertex": {
+        "num_vertices": 4,
+        "edges_flat": [0, 1, 1, 2, 2, 3, 3, 0, 0, 2],
+        "predictions": {"vertex_probabilities": [0.1, 0.8, 0.3, None]},
+        "options": {"max_iterations": 100},
+    },
+    "A text in Gset's format": {"graph": {"text": "3 3\n1 2 1\n2 3 1\n1 3 -1\n"}, "options": {"max_iterations": 100}},
+    "Node-link data, as NetworkX writes it": {
+        "graph": {
+            "node_link": {
+                "directed": False,
+                "multigraph": False,
+                "nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+                "edges": [{"source": "a", "target": "b", "weight": 2}, {"source": "b", "target": "c"}],
+            }
+        },
+        "options": {"max_iterations": 100},
+    },
+}
+
+DESCRIPTION = """
+Finds a cut of large weight and proves an upper bound on every cut. Give the graph inline, as NetworkX's node-link data, or as a
+text or file in Gset (rudy), DIMACS, METIS, Matrix Market or edge-list format.
+
+`predictions` about one optimal cut may be two bits per edge, labels or probabilities of vertices, complete or not, right or wrong:
+the answer is never worse than `value_without_predictions`, which the same run finds without looking at them.
+
+The run ends when value and bound meet, at `target`, or at `time_limit`; with `max_iterations` the same seed gives the same answer.
+`graphs/verify` proves the `certificate` again.
+"""
+
+
+class MaxCutRequest(GraphRequest):
+    """A graph and, if there is one, a prediction of the largest cut."""
+
+
+def run_max_cut(request: MaxCutRequest, context: Context) -> GraphResult:
+    """Carry out a request; :func:`max_cut` is the library's form of it."""
+    instance = request.read_instance(context)
+    advice = _advice(request, instance)
+    run = _Run(instance, advice, request.options, context)
+    run.portfolio.run()
+    return run.result()
+
+
+def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
+    """Approximate the largest cut of a graph, with a proven upper bound.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, scipy sparse array, Graph, or array of shape (m, 2) or (m, 3)
+        Edge attribute `weight` (default 1), matrix entry, or third column: a finite weight of any sign.
+    predictions : EdgePredictions, VertexPredictions or dict, or a list of them, optional
+        About one largest cut. The answer is never worse than what the same run finds without them.
+    **options
+        Fields of :class:`solvers.graphs.request.SearchOptions`: `method`, `threshold`, `time_limit` (seconds, default 10),
+        `max_iterations`, `target`, `certificate`, `solution_file`, `seed`.
+
+    Returns
+    -------
+    GraphResult
+        `solution` has the side of every vertex, `value` its weight, `bound` what no cut exceeds, `certificate` the proof.
+
+    Raises
+    ------
+    InvalidInput
+        If the graph, a prediction or an option is malformed; it says where.
+
+    Notes
+    -----
+    One sweep of the search takes time linear in the number of edges. With weights of at least 0 the rounded relaxation is worth at
+    least 0.878 of the bound in expectation [2]_; the rest of the run only improves on it.
+
+    References
+    ----------
+    .. [1] A. Aamand, J. Y. Chen, S. Gollapudi, S. Silwal, H. Wu, "Improved Approximations for Hard Graph Problems using
+       Predictions", ICML 2025.
+    .. [2] M. X. Goemans, D. P. Williamson, "Improved Approximation Algorithms for Maximum Cut and Satisfiability Problems Using
+       Semidefinite Programming", Journal of the ACM 42 (1995).
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> result = max_cut(nx.petersen_graph())
+    >>> result.value, result.bound, result.optimal
+    (12, 12, True)
+    """
+    request = MaxCutRequest.of(graph, predictions, options=options)
+    return run_max_cut(request, Context(time_limit=request.options.time_limit, seed=request.options.seed))
+
+
+class _Run:
+    """A portfolio at work, and the result as it stands."""
+
+    def __init__(self, instance: Instance, advice: Advice | None, options: SearchOptions, context: Context) -> None:
+        self._instance = instance
+        self._advice = advice
+        self._options = options
+        self._context = context
+        heard = None if advice is None or advice.is_empty else advice
+        self.portfolio = Portfolio(
+            instance.num_vertices, instance.edges, instance.edge_weights, heard, options, context, self._report
+        )
+
+    def result(self) -> GraphResult:
+        """Return the final result, with its proof."""
+        snapshot = self._snapshot(self.portfolio.stopped_by)
+        certificate = self.portfolio.upper_bound.certificate()
+        snapshot.bound_kind = certificate["kind"]
+        if self._options.certificate:
+            snapshot.certificate = store_large(certificate, self._context)
+        if self._options.solution_file:
+            text = solution_text(snapshot.solution).encode()
+            snapshot.solution_file = self._context.files.save(text, name="sides.txt", media_type="text/plain")
+        return snapshot
+
+    def _report(self) -> None:
+        run = self.portfolio
+        newest = run.history[-1]
+        self._context.report(
+            fraction=self._fraction(),
+            value=newest.value,
+            bound=newest.bound,
+            source=newest.source,
+            seconds=round(newest.seconds, 3),
+            snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
+        )
+
+    def _fraction(self) -> float | None:
+        limit = self._options.time_limit
+        return min(1.0, self._context.elapsed / limit) if limit else None
+
+    def _snapshot(self, stopped_by: str) -> GraphResult:
+        run, instance = self.portfolio, self._instance
+        sides = run.sides
+        value = _recomputed(instance, sides)
+        self._require_agreement(value)
+        return GraphResult(
+            solution=sides.tolist(),
+            value=value,
+            bound=run.bound,
+            bound_kind=run.upper_bound.kind,
+            optimal=run.is_optimal,
+            gap=relative_gap(value, run.bound),
+            ratio=ratio(value, run.bound),
+            value_without_predictions=min(value, run.value_without_predictions),
+            winner=run.best.source,
+            reduction=ReducedSize(n=run.kernel.num_vertices, m=len(run.kernel.edges)),
+            history=[HistoryRow(**row._asdict()) for row in run.history],
+            stopped_by=stopped_by,
+            deterministic=not run.clock_decided,
+            warnings=self._warnings(),
+            labels=instance.labels,
+            index_base=instance.index_base,
+            timings={stage: round(seconds, 6) for stage, seconds in run.timings.items()},
+            **self._prediction_report(sides),
+        )
+
+    def _require_agreement(self, value: float) -> None:
+        """Refuse to answer with a value or a bound that the search's own account contradicts."""
+        run = self.portfolio
+        slack = 0.0 if run.kernel.is_integral else run.kernel.rounding + RELATIVE_TOLERANCE * max(1.0, abs(value))
+        if abs(value - run.value) > slack or value > run.bound + slack:
+            raise AssertionError(f"the cut is worth {value}, the search counted {run.value}, bounded by {run.bound}")
+
+    def _prediction_report(self, sides: np.ndarray) -> dict[str, Any]:
+        advice = self._advice
+        if advice is None:
+            return {"guarantee": self._relaxation_guarantee()}
+        estimate = advice.epsilon_estimate
+        return {
+            "epsilon_used": advice.epsilon_used,
+            "epsilon_estimate": None if estimate is None else estimate.epsilon,
+            "prediction_agreement": advice.agreement(sides),
+            "threshold_used": self.portfolio.threshold_used,
+            "guarantee": self._advice_guarantee(advice) or self._relaxation_guarantee(),
+        }
+
+    def _advice_guarantee(self, advice: Advice) -> Guarantee | None:
+        prefix = self.portfolio.solved_prefix
+        if prefix is None:
+            return None
+        promised = wide_cut_guarantee(advice, self.portfolio.kernel.original_csr, prefix)
+        return None if promised is None else Guarantee(**promised._asdict())
+
+    def _relaxation_guarantee(self) -> Guarantee | None:
+        if not self.portfolio.rounded_relaxation or (self._instance.edge_weights < 0).any():
+            return None
+        return Guarantee(
+            name="goemans_williamson_expected_ratio", value=GOEMANS_WILLIAMSON_RATIO, assumes_independent_predictions=False
+        )
+
+    def _warnings(self) -> list[WarningEntry]:
+        repairs = [WarningEntry.model_validate(repair) for repair in self._instance.warnings]
+        return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
+
+
+def _recomputed(instance: Instance, sides: np.ndarray) -> int | float:
+    """Return the value of a cut from scratch, in the caller's weights."""
+    separated = instance.edge_weights[sides[instance.edges[:, 0]] != sides[instance.edges[:, 1]]]
+    return int(separated.sum()) if separated.dtype.kind == "i" else math.fsum(separated.tolist())
+
+
+def _advice(request: GraphRequest, instance: Instance) -> Advice | None:
+    predictions = request.read_predictions(instance)
+    return tally(predictions, instance.num_vertices, instance.edges) if predictions else None
+
+
+def warm() -> None:
+    """Compile, or load from the cache, all that a run may call."""
+    rng = np.random.default_rng(0)
+    for degree in (4, 12):
+        pairs = rng.integers(0, 60, (30 * degree, 2), dtype=np.int32)
+        edges = pairs[pairs[:, 0] != pairs[:, 1]]
+        advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
+        for method in ("local_search", "auto"):
+            max_cut(edges, advice, method=method, max_iterations=50)
+
+
+MAX_CUT: Operation[MaxCutRequest, GraphResult] = Operation(
+    name="max-cut",
+    path="graphs/max-cut",
+    request=MaxCutRequest,
+    result=GraphResult,
+    run=run_max_cut,
+    summary="Approximate the largest cut of a graph, with a proven upper bound.",
+    description=DESCRIPTION,
+    resources=Resources(time_limit=10.0, memory_mb=4096),
+    examples=EXAMPLES,
+    volatile=("timings", "history.seconds"),
+    warm=warm,
+    from_file=from_file,
+    from_objects=from_objects,
+)

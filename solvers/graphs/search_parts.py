@@ -1,0 +1,179 @@
+"""The two parts of a MaxCut search: one that never sees advice, and one that starts from it.
+
+Each part is a generator that does a piece of work of some hundredths of a second, offers what it found to its incumbent and yields
+the number of iterations it took. They share neither random numbers nor incumbents, so that the advice-free part finds with
+advice beside it exactly what it finds without. One iteration is one sweep of simulated annealing; a window move counts as
+`WINDOW_MOVE_COST` of them, which is about its time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solvers.graphs.annealing import Annealer, descend
+from solvers.graphs.csr import Csr
+from solvers.graphs.incumbent import Incumbent
+from solvers.graphs.kernel import SearchSpace
+from solvers.graphs.window_moves import WindowMover
+
+FIRST_SWEEPS = 500
+SWEEP_GROWTH = 4
+MOST_SWEEPS = 20_000
+HOT, COLD = 3.0, 0.2
+HOT_FROM_ADVICE = 0.8
+
+# Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
+WINDOW_DEGREE = 8
+WINDOW_MOVE_COST = 20
+WINDOW_PATIENCE = 40
+
+Starts = Callable[[int], "np.ndarray | None"]
+Offer = Callable[[np.ndarray, str], bool]
+
+
+@dataclass
+class Allowance:
+    """What a part may still spend: iterations, or seconds at the speed seen so far.
+
+    Parameters
+    ----------
+    iterations : float
+    seconds : float
+    """
+
+    iterations: float = math.inf
+    seconds: float = math.inf
+    spent_iterations: int = field(default=0, init=False)
+    spent_seconds: float = field(default=0.0, init=False)
+
+    @property
+    def share(self) -> float:
+        """Share of the allowance that is spent, in [0, 1] while something is left."""
+        return max(self.spent_iterations / self.iterations, self.spent_seconds / self.seconds if self.seconds > 0 else 1.0)
+
+    @property
+    def is_spent(self) -> bool:
+        return self.share >= 1
+
+    def charge(self, iterations: int, seconds: float) -> None:
+        self.spent_iterations += iterations
+        self.spent_seconds += seconds
+
+    def fits(self, iterations: int) -> int:
+        """Return how many of `iterations` are likely to fit into what is left, at least 1."""
+        left = self.iterations - self.spent_iterations
+        if math.isfinite(self.seconds) and self.spent_iterations and self.spent_seconds:
+            left = min(left, (self.seconds - self.spent_seconds) * self.spent_iterations / self.spent_seconds)
+        return max(1, int(min(iterations, left)))
+
+
+def advice_free_search(
+    space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
+) -> Iterator[int]:
+    """Anneal from random cuts and from those of `starts` in turn, longer each time; on sparse graphs, follow up with window moves.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    offer : callable
+        Takes every cut found, with the name of its stage.
+    incumbent : Incumbent
+        What this part has found so far.
+    starts : callable
+        ``starts(k)`` is the k-th cut to start from, or None where there is none (yet).
+    allowance : Allowance
+    rng : numpy.random.Generator
+
+    Yields
+    ------
+    int
+        Iterations since the last time.
+    """
+    windows = _window_mover(space, rng)
+    for attempt, length in enumerate(_lengths()):
+        given = starts(attempt // 2) if attempt % 2 else None
+        start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
+        run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
+        yield from _anneal(run, offer, "local_search")
+        if windows is not None:
+            yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
+            yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length))
+
+
+def advice_search(
+    space: SearchSpace,
+    offer: Offer,
+    incumbent: Incumbent,
+    candidates: Iterable[tuple[str, np.ndarray]],
+    allowance: Allowance,
+    rng: np.random.Generator,
+) -> Iterator[int]:
+    """Try every candidate that the advice suggests, then anneal gently from the best of them.
+
+    Parameters
+    ----------
+    candidates : iterable of (name, sides)
+        Cuts of the search space, cheapest first; none is trusted.
+
+    Other parameters and yields as in :func:`advice_free_search`.
+    """
+    best_start, best_value = np.zeros(space.num_vertices, np.int8), -1
+    for name, sides in candidates:
+        descended, _ = descend(space.csr, sides)
+        offer(descended, name)
+        value = int(space.part_values(descended).sum())
+        if value > best_value:
+            best_start, best_value = descended, value
+        yield 0
+    windows = _window_mover(space, rng)
+    for attempt, length in enumerate(_lengths()):
+        start = incumbent.sides if attempt % 2 else best_start
+        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_ADVICE, rng)
+        yield from _anneal(run, offer, "advice_local_search")
+        if windows is not None:
+            yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length), "advice_local_search")
+
+
+def _lengths() -> Iterator[int]:
+    length = FIRST_SWEEPS
+    while True:
+        yield length
+        yield length
+        length = min(length * SWEEP_GROWTH, MOST_SWEEPS)
+
+
+def _annealer(csr: Csr, start: np.ndarray, sweeps: int, hot: float, rng: np.random.Generator) -> Annealer:
+    return Annealer(csr, start, sweeps=sweeps, hot=hot, cold=COLD, seed=int(rng.integers(2**62)))
+
+
+def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:
+    shown = -1
+    while not run.done:
+        swept = run.advance(run.sweeps)
+        if run.best_value > shown:
+            shown = run.best_value
+            offer(run.best_sides, source)
+        yield swept
+
+
+def _window_mover(space: SearchSpace, rng: np.random.Generator) -> WindowMover | None:
+    if not space.num_vertices or 2 * len(space.weights) > WINDOW_DEGREE * space.num_vertices:
+        return None
+    return WindowMover(space.csr, seed=int(rng.integers(2**62)))
+
+
+def _move_windows(
+    windows: WindowMover, sides: np.ndarray, offer: Offer, iterations: int, source: str = "window_moves"
+) -> Iterator[int]:
+    stale = spent = 0
+    while stale < WINDOW_PATIENCE and spent < iterations:
+        sides, gain = windows.move(sides)
+        if gain:
+            offer(sides, source)
+        stale = 0 if gain else stale + 1
+        spent += WINDOW_MOVE_COST
+        yield WINDOW_MOVE_COST

@@ -1,0 +1,30 @@
+"""Graphs with drawn predictions, and all that follows from them as an independent reference program computed it."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+DATA = Path(__file__).parents[2] / "data" / "graphs"
+
+
+class Vector(NamedTuple):
+    num_vertices: int
+    edges: np.ndarray
+    bits: np.ndarray
+    expected: dict
+
+
+def _vector(case):
+    return Vector(case["n"], np.array(case["edges"], dtype=np.int32), np.array(case["edge_bits"], dtype=np.int8), case)
+
+
+VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "max_cut_predictions.json").read_text())}
+
+
+def gset(name):
+    """Return the number of vertices and the edges of a graph of the Gset."""
+    num_vertices, _ = map(int, (DATA / "maxcut" / f"{name}.txt").open().readline().split())
+    rows = np.loadtxt(DATA / "maxcut" / f"{name}.txt", skiprows=1, dtype=np.int64)
+    return num_vertices, (rows[:, :2] - 1).astype(np.int32)
