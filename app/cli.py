@@ -127,6 +127,8 @@ def solve(
 
     Ctrl-C ends the search with the best answer so far; a second one abandons it.
     """
+    # Before the solvers are imported: where the service keeps its compiled kernels, they are found compiled.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Settings().cache_dir))
     chosen = _operation(operation)
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     values = {
