@@ -3,7 +3,8 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.max_cut import MAX_CUT
 from solvers.operation import Operation
 
-CATALOGUE: tuple[Operation, ...] = (MAX_CUT,)
+CATALOGUE: tuple[Operation, ...] = (MAX_CUT, GRAPHS_BOUNDS)

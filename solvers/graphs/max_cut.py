@@ -132,7 +132,7 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
     (12, 12, True)
     """
     request = MaxCutRequest.of(graph, predictions, options=options)
-    return run_max_cut(request, Context(time_limit=request.options.time_limit, seed=request.options.seed))
+    return run_max_cut(request, Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request)))
 
 
 class _Run:
@@ -173,7 +173,7 @@ class _Run:
         )
 
     def _fraction(self) -> float | None:
-        limit = self._options.time_limit
+        limit = self._context.time_limit
         return min(1.0, self._context.elapsed / limit) if limit else None
 
     def _snapshot(self, stopped_by: str) -> GraphResult:

@@ -70,7 +70,7 @@ class UpperBound:
         kernel = self._space.kernel
         bounds = {index: bound for index, (_, _, bound) in self._space.settled.items()}
         bounds |= dict(zip(self._space.open, self.parts, strict=True))
-        certificates = [_in_unit(bounds[index].certificate, kernel.unit) for index in range(len(kernel.components))]
+        certificates = [in_unit(bounds[index].certificate, kernel.unit) for index in range(len(kernel.components))]
         if not certificates:
             proof: dict[str, Any] = {"kind": "trivial"}
         elif len(certificates) == 1:
@@ -84,10 +84,10 @@ class UpperBound:
         return {"kind": "reduced", "steps": kernel.reduction.steps(), "kernel": proof} if kernel.is_reduced else proof
 
 
-def _in_unit(certificate: dict[str, Any], unit: float) -> dict[str, Any]:
-    """Return a certificate of kernel weights as one of the caller's; `unit` is a power of two, so that nothing is rounded."""
+def in_unit(certificate: dict[str, Any], unit: float) -> dict[str, Any]:
+    """Return a certificate for weights as one for weights that are `unit` times smaller, a power of two: nothing is rounded."""
     if certificate["kind"] == "sdp_dual":
         return certificate | {"y": [y / unit for y in certificate["y"]], "delta": certificate["delta"] / unit}
     if "fallback" in certificate:
-        return certificate | {"fallback": _in_unit(certificate["fallback"], unit)}
+        return certificate | {"fallback": in_unit(certificate["fallback"], unit)}
     return certificate
