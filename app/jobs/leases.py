@@ -196,7 +196,7 @@ class Lease:
             "INSERT INTO workers (id, host, pid, process_started_at, slots, expires_at) "
             "VALUES (:me, :host, :pid, :process_started_at, :slots, 0) ON CONFLICT (id) DO NOTHING"
         )
-        connection.execute(register, {"me": self.me, "slots": slots} | _this_process())
+        connection.execute(register, {"me": self.me, "slots": slots} | this_process())
         connection.execute(update(workers).where(workers.c.id == self.me).values(expires_at=now() + self.seconds))
         rows = connection.execute(_RENEW, {"me": self.me, "lease": self.seconds})
         return {row.id: row.attempt for row in rows}
@@ -211,7 +211,8 @@ class Lease:
 
     def shorten_dead_leases(self, connection: Connection) -> None:
         """Let the leases of dispatchers that died on this host end soon: once their orphaned workers have ended themselves."""
-        for row in connection.execute(select(workers).where(workers.c.host == this_host(), workers.c.id != self.me)).all():
+        here = this_process()["host"]
+        for row in connection.execute(select(workers).where(workers.c.host == here, workers.c.id != self.me)).all():
             if _is_alive(row.pid, row.process_started_at):
                 continue
             soon = now() + ORPHAN_SECONDS
@@ -299,12 +300,6 @@ def ended_among(connection: Connection, job_ids: Iterable[str]) -> list[Job]:
     return [job_of(row) for row in connection.execute(query)]
 
 
-def this_host() -> str:
-    """Return where a process id means what it means here: on this machine since it was started, in this container."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{socket.gethostname()}/{boot}/{os.stat('/proc/self/ns/pid').st_ino}"
-
-
 def exhausted(trouble: Problem, attempts: int) -> Problem:
     """Return the problem of a job that was tried as often as allowed."""
     return trouble | {"detail": f"{trouble['detail']}; that was attempt {attempts} of {attempts}", "attempts": attempts}
@@ -331,9 +326,11 @@ def _shown(row: Any) -> Job:
     return Job(**{column.name: row._mapping[column] for column in _SHOWN})
 
 
-def _this_process() -> dict[str, Any]:
-    """Return where to find this process."""
-    return {"host": this_host(), "pid": os.getpid(), "process_started_at": psutil.Process().create_time()}
+def this_process() -> dict[str, Any]:
+    """Return where to find this process: its host is one boot and one process-id namespace, not just a name."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    host = f"{socket.gethostname()}/{boot}/{os.stat('/proc/self/ns/pid').st_ino}"
+    return {"host": host, "pid": os.getpid(), "process_started_at": psutil.Process().create_time()}
 
 
 def _is_alive(pid: int, started_at: float) -> bool:
