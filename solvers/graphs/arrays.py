@@ -6,6 +6,7 @@ only a list that fails is walked element by element, to say which one is wrong.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Annotated, Any, TypeAlias
@@ -17,6 +18,10 @@ from pydantic import Field, Strict, WithJsonSchema
 from solvers.operation import InvalidInput
 
 Array: TypeAlias = npt.NDArray[Any]
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 40
+_SHORT.maxlist = _SHORT.maxdict = 4
+
 Integer: TypeAlias = Annotated[int, Strict()]
 Number: TypeAlias = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Flag: TypeAlias = Annotated[bool, Strict()]
@@ -45,11 +50,10 @@ def as_written(value: Any) -> str:
 
     Examples
     --------
-    >>> as_written("x" * 99)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    >>> as_written(list(range(10**6)))
+    '[0, 1, 2, 3, ...]'
     """
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "..."
+    return " ".join(_SHORT.repr(value).split())
 
 
 def is_integer(value: Any) -> bool:

@@ -128,7 +128,8 @@ def _added_weights(graph: Graph, kept: npt.NDArray[np.int64], rows: npt.NDArray[
         return np.bincount(rows, minlength=num_rows).astype(np.int64)
     weights = graph.edge_weights[kept]
     magnitudes = np.abs(weights.astype(np.float64))
-    total = magnitudes.sum()
+    with np.errstate(over="ignore"):
+        total = magnitudes.sum()
     # A float sum errs by far less than the factor 2, so that the exact one cannot overflow.
     is_exact = total <= 2 * LARGEST_SUM and int(np.abs(weights).sum()) <= LARGEST_SUM
     is_integral = bool((weights == np.rint(weights)).all())

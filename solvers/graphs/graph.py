@@ -344,10 +344,11 @@ def _from_sparse(matrix: Any) -> Graph:
 
 
 def _from_edge_array(edges: Any) -> Graph:
-    if isinstance(edges, (list, tuple)) and all(hasattr(row, "__len__") and len(row) == 2 for row in edges):
-        return Graph(None, edges)
+    rows = edges.tolist() if isinstance(edges, np.ndarray) and edges.dtype.kind in "OUS" else edges
+    if isinstance(rows, (list, tuple)) and all(hasattr(row, "__len__") and len(row) == 2 for row in rows):
+        return Graph(None, rows)
     try:
-        array = np.asarray(edges)
+        array = np.asarray(rows)
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "iuf" and array.ndim == 2 and array.shape[1] in (2, 3):

@@ -140,7 +140,13 @@ def reduce_max_cut(
     kernel_edges, kernel_weights = _sorted_edges(graph, kernel)
     count = int(state[_LEFT])
     return Reduction(
-        kernel, kernel_edges, kernel_weights, int(state[_CONSTANT]), SCALE, eliminated[:count].copy(), eliminated_weights[:count].copy()
+        kernel,
+        kernel_edges,
+        kernel_weights,
+        int(state[_CONSTANT]),
+        SCALE,
+        eliminated[:count].copy(),
+        eliminated_weights[:count].copy(),
     )
 
 
@@ -154,7 +160,9 @@ def _untouched(
     ends = np.sort(edges[weights != 0], axis=1)
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     vertices = np.arange(num_vertices, dtype=np.int32)
-    return Reduction(vertices, ends[order], weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy())
+    return Reduction(
+        vertices, ends[order], weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy()
+    )
 
 
 def _sorted_edges(graph: LinkedGraph, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

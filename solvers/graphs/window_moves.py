@@ -142,7 +142,7 @@ def _below(bound, random_state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _choose_window(indptr, indices, window, random_state, room):  # type: ignore[no-untyped-def]
-    """Number the vertices of the window: all, or the nearest to random ones."""
+    """Choose the vertices of the window, all or the nearest to random ones, and give them local numbers."""
     n = indptr.shape[0] - 1
     if window == n:
         for v in range(n):
