@@ -12,6 +12,9 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 
+# A run that had less than this share of a core was disturbed by others.
+UNDISTURBED = 0.95
+
 
 class Ledger:
     """The lines of a results file, found by the fields that identify a run.
@@ -51,6 +54,18 @@ class Ledger:
                 file.write(("\n" if is_torn else "") + json.dumps(line) + "\n")
             self._lines[tuple(line[name] for name in self._key)] = line
         return line
+
+
+def disturbed(lines: list[dict[str, Any]]) -> str | None:
+    """Say so if runs did not have a core to themselves, by their `seconds` and `cpu_seconds`."""
+    shares = [line["cpu_seconds"] / line["seconds"] for line in lines if line["seconds"]]
+    low = [share for share in shares if share < UNDISTURBED]
+    if not low:
+        return None
+    return (
+        f"The machine was not quiet: {len(low)} of {len(lines)} runs had less than {UNDISTURBED:.0%} of a core, one of them "
+        f"{min(low):.0%}."
+    )
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:

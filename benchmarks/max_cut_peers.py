@@ -22,7 +22,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from benchmarks.gset import INSTANCES, ROOT, Instance, cut_value, load, own_version, sides_from
-from benchmarks.ledger import RESULTS, Ledger, markdown
+from benchmarks.ledger import RESULTS, Ledger, disturbed, markdown
 
 OURS = "foresolve"
 PEERS = {"dwave-tabu": "dwave-samplers", "dwave-annealing": "dwave-samplers", "cp-sat": "ortools", "networkx": "networkx"}
@@ -38,11 +38,8 @@ NETWORKX_EXCHANGE, NETWORKX_RANDOM = "networkx-one-exchange", "networkx-random"
 PATIENCE_SECONDS = 30.0
 LATE = 1.05
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 KEY = ("instance", "solver", "version", "seed", "limit")
-
-# A run with less than this share of a core was disturbed by others.
-UNDISTURBED = 0.95
 
 
 class Run(NamedTuple):
@@ -144,7 +141,9 @@ def report(instances: dict[str, Instance], plan: list[Run], lines: list[dict[str
     # Ours by time, so that the longest stands next to the peers.
     columns.sort(key=lambda column: (column.solver != OURS, column.limit if column.solver == OURS else 0))
     found = {
-        (name, column): [line for run, line in zip(plan, lines, strict=True) if (run.instance, run.solver, run.limit) == (name, *column)]
+        (name, column): [
+            line for run, line in zip(plan, lines, strict=True) if (run.instance, run.solver, run.limit) == (name, *column)
+        ]
         for name in instances
         for column in columns
     }
@@ -216,15 +215,13 @@ def notes(lines: list[dict[str, Any]]) -> list[str]:
         )
     late = [line for line in lines if line["seconds"] and line["seconds"] > LATE * line["limit"]]
     if late:
-        listed = ", ".join(f"{line['solver']} on {line['instance']} ({line['seconds']:.1f} s of {line['limit']:g})" for line in late)
-        said.append(f"Late, and counted all the same: {listed}.")
-    disturbed = [line for line in lines if line["seconds"] and line["cpu_seconds"] < UNDISTURBED * line["seconds"]]
-    if disturbed:
-        least = min(line["cpu_seconds"] / line["seconds"] for line in disturbed)
-        said.append(
-            f"The machine was not quiet: {len(disturbed)} of {len(lines)} runs had less than {UNDISTURBED:.0%} of a core, "
-            f"one of them {least:.0%}."
+        listed = ", ".join(
+            f"{line['solver']} on {line['instance']} ({line['seconds']:.1f} s of {line['limit']:g})" for line in late
         )
+        said.append(f"Late, and counted all the same: {listed}.")
+    disturbance = disturbed(lines)
+    if disturbance:
+        said.append(disturbance)
     return said
 
 
