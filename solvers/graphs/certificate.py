@@ -54,8 +54,8 @@ def load(certificate: Any, context: Context) -> Any:
         loaded = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise UnreadableCertificate(f"file {certificate['file']} is not JSON: {error}") from None
-    if not isinstance(loaded, dict) or loaded.get("kind") != certificate.get("kind") or "file" in loaded:
-        raise UnreadableCertificate(f"file {certificate['file']} holds no certificate of kind {certificate.get('kind')!r}")
+    if not isinstance(loaded, dict) or "file" in loaded or loaded.get("kind") != certificate.get("kind"):
+        raise UnreadableCertificate(f"file {certificate['file']} holds no certificate of that kind")
     return loaded
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from solvers.graphs.proofs.reduced import replay
 from solvers.graphs.proofs.sdp_dual import sdp_dual_bound
 from solvers.graphs.proofs.tables import elimination_optimum, enumerated_optimum
 from solvers.operation import ForesolveError
+
+Checked = TypeVar("Checked")
 
 DEEPEST = 16
 KINDS = ("trivial", "sdp_dual", "odd_cycles", "elimination", "enumeration", "reduced", "sum", "search")
@@ -125,10 +127,9 @@ class _Checker:
             raise Refused(f"{path}: kind must be one of {', '.join(KINDS)}")
         instance = instance.coarsened(self._exponent)
         if kind in ("reduced", "sum", "search"):
-            total = self._nested_bound(kind, instance, loaded, path, depth)
-        else:
-            total = Fraction(self._at(path, self._leaf_bound, kind, instance, loaded))
-        return total / 2 ** (instance.exponent - self._exponent)
+            return self._nested_bound(kind, instance, loaded, path, depth)
+        units = self._at(path, lambda: self._leaf_bound(kind, instance, loaded))
+        return Fraction(units, 2 ** (instance.exponent - self._exponent))
 
     def _leaf_bound(self, kind: str, instance: ProofInstance, certificate: dict[str, Any]) -> int:
         match kind:
@@ -144,28 +145,23 @@ class _Checker:
                 return int(instance.weights[instance.weights > 0].sum())
 
     def _nested_bound(self, kind: str, instance: ProofInstance, certificate: dict[str, Any], path: str, depth: int) -> Fraction:
-        """Return the bound in the unit of `instance`."""
         if kind == "search":
             self.holds_search = True
-            fallback = self._at(path, member, certificate, "fallback")
-            return self._scaled(instance, self.bound(instance, fallback, f"{path}/fallback", depth + 1))
+            fallback = self._at(path, lambda: member(certificate, "fallback"))
+            return self.bound(instance, fallback, f"{path}/fallback", depth + 1)
         if kind == "reduced":
-            kernel, constant = self._at(path, replay, instance, certificate, self._stop)
-            inner = self._at(path, member, certificate, "kernel")
-            kernel_bound = self._scaled(instance, self.bound(kernel, inner, f"{path}/kernel", depth + 1))
-            return kernel_bound + constant / 2 ** (kernel.exponent - instance.exponent)
+            inner = self._at(path, lambda: member(certificate, "kernel"))
+            kernel, constant = self._at(path, lambda: replay(instance, certificate, self._stop))
+            kernel_bound = self.bound(kernel, inner, f"{path}/kernel", depth + 1)
+            return kernel_bound + constant * Fraction(1, 2 ** (kernel.exponent - self._exponent))
         total = Fraction(0)
-        parts = self._at(path, lambda: list(parts_of(instance, certificate)))
-        for number, (part, inner) in enumerate(parts):
+        for number, (part, inner) in enumerate(self._at(path, lambda: list(parts_of(instance, certificate)))):
             total += self.bound(part, inner, f"{path}/parts/{number}/certificate", depth + 1)
-        return self._scaled(instance, total)
+        return total
 
-    def _scaled(self, instance: ProofInstance, bound: Fraction) -> Fraction:
-        return bound * 2 ** (instance.exponent - self._exponent)
-
-    def _at(self, path: str, check: Callable[..., Any], *arguments: Any) -> Any:
+    def _at(self, path: str, check: Callable[[], Checked]) -> Checked:
         """Run a check; if it refuses, say where."""
         try:
-            return check(*arguments)
+            return check()
         except Refused as refusal:
             raise Refused(f"{path}: {refusal}") from None

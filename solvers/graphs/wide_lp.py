@@ -63,15 +63,28 @@ def truncate(csr: Csr, prefix: int) -> Truncated:
     >>> left.indices.tolist(), left.prefix_weights.tolist()
     ([1, 3], [5.0, 1.0, 5.0, 5.0])
     """
-    rows = np.repeat(np.arange(csr.num_vertices), np.diff(csr.indptr))
-    order = np.lexsort((csr.indices, -csr.weights, rows))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - csr.indptr[rows]
-    kept = rank >= prefix
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=csr.num_vertices))))
+    return _without_prefix(csr, _ranks(csr), prefix)
+
+
+def _ranks(csr: Csr) -> np.ndarray:
+    """Return how many entries of its row come before each entry, by weight and then by neighbour."""
+    degrees = np.diff(csr.indptr)
+    places = np.arange(len(csr.indices)) - np.repeat(csr.indptr[:-1], degrees)
+    if len(csr.weights) == 0 or csr.weights.min() == csr.weights.max():
+        return places
+    # Sorted by neighbour within each row already, and stably.
+    order = np.lexsort((-csr.weights, np.repeat(np.arange(csr.num_vertices), degrees)))
+    ranks = np.empty_like(places)
+    ranks[order] = places
+    return ranks
+
+
+def _without_prefix(csr: Csr, ranks: np.ndarray, prefix: int) -> Truncated:
+    kept = ranks >= prefix
+    indptr = np.concatenate(([0], np.cumsum(kept)))[csr.indptr]
     weights = csr.weights.astype(np.float64)
-    lost = np.bincount(rows[~kept], weights=weights[~kept], minlength=csr.num_vertices)
-    return Truncated(indptr, csr.indices[kept], weights[kept], csr.edge_ids[kept], lost)
+    lost = np.concatenate(([0.0], np.cumsum(np.where(kept, 0.0, weights))))[csr.indptr]
+    return Truncated(indptr, csr.indices[kept], weights[kept], csr.edge_ids[kept], np.diff(lost))
 
 
 def predicted_loss(truncated: Truncated, variances: np.ndarray) -> float:
@@ -92,9 +105,9 @@ def best_prefix(csr: Csr, variances: np.ndarray) -> int:
 
     The heaviest entry always goes: where one term makes up a row, its error has nothing to be averaged out by.
     """
-    largest = int(np.diff(csr.indptr).max(initial=1))
-    scan = [2**power for power in range(largest.bit_length())]
-    return min(scan, key=lambda prefix: predicted_loss(truncate(csr, prefix), variances))
+    ranks = _ranks(csr)
+    scan = [2**power for power in range(int(ranks.max(initial=0)).bit_length() + 1)]
+    return min(scan, key=lambda prefix: predicted_loss(_without_prefix(csr, ranks, prefix), variances))
 
 
 class WideSolution(NamedTuple):
@@ -149,7 +162,7 @@ def solve_wide_lp(
     return WideSolution(np.clip(x, -1.0, 1.0), solver.getInfo().objective_function_value)
 
 
-class _SilentHighs(highspy.Highs):  # type: ignore[misc]
+class _SilentHighs(highspy.Highs):
     """HiGHS that writes nothing to standard output, not even the banner of its constructor."""
 
     def enableCallbacks(self) -> None:

@@ -29,12 +29,12 @@ def odd_cycles_bound(instance: ProofInstance, certificate: dict[str, Any]) -> in
     successors = np.roll(vertices, -1)
     successors[ends - 1] = vertices[ends - lengths]
     cycle_of = np.repeat(np.arange(len(cycles)), lengths)
-    keys = _keys(vertices, successors, instance.num_vertices)
+    keys = _keys(np.column_stack((vertices, successors)), instance.num_vertices)
 
-    edge_keys = _keys(*instance.edges[positive].T, instance.num_vertices)
+    edge_keys = _keys(instance.edges[positive], instance.num_vertices)
     order = np.argsort(edge_keys)
-    found = np.searchsorted(edge_keys[order], keys).clip(max=len(order) - 1) if len(order) else np.zeros(0, dtype=np.int64)
-    absent = np.ones(len(keys), dtype=bool) if not len(order) else edge_keys[order[found]] != keys
+    found = np.searchsorted(edge_keys[order], keys)
+    absent = np.append(edge_keys[order], -1)[found] != keys
     if absent.any():
         place = int(np.argmax(absent))
         pair = f"{vertices[place]} to {successors[place]}"
@@ -45,5 +45,7 @@ def odd_cycles_bound(instance: ProofInstance, certificate: dict[str, Any]) -> in
     return total - int(np.minimum.reduceat(used, ends - lengths).sum())
 
 
-def _keys(us: np.ndarray, vs: np.ndarray, num_vertices: int) -> np.ndarray:
-    return np.minimum(us, vs) * num_vertices + np.maximum(us, vs)
+def _keys(pairs: np.ndarray, num_vertices: int) -> np.ndarray:
+    """Return one number for each pair of vertices, whichever comes first."""
+    keys: np.ndarray = pairs.min(axis=1) * num_vertices + pairs.max(axis=1)
+    return keys

@@ -23,10 +23,10 @@ def parts_of(instance: ProofInstance, certificate: dict[str, Any]) -> Iterator[t
         raise Refused("parts must be a list of objects")
     vertices_of = []
     for number, part in enumerate(parts):
-        vertices = integers(member(part, "vertices"), f"vertices of part {number}", 0, instance.num_vertices - 1)
-        if len(set(vertices)) < len(vertices):
+        listed = integers(member(part, "vertices"), f"vertices of part {number}", 0, instance.num_vertices - 1)
+        if len(set(listed)) < len(listed):
             raise Refused(f"part {number} names a vertex twice")
-        vertices_of.append(np.array(vertices, dtype=np.int64))
+        vertices_of.append(np.array(listed, dtype=np.int64))
     part_of_edge = _part_of_each_edge(instance, vertices_of)
     order = np.argsort(part_of_edge, kind="stable")
     starts = np.searchsorted(part_of_edge[order], np.arange(len(parts) + 1))
@@ -66,4 +66,5 @@ def _part_of_each_edge(instance: ProofInstance, vertices_of: list[np.ndarray]) -
     if (shared != 1).any():
         place = int(np.argmax(shared != 1))
         raise Refused(f"edge {place} lies in {shared[place]} parts; it must lie in exactly one")
-    return part[found]
+    parts_in_order: np.ndarray = part[found]
+    return parts_in_order

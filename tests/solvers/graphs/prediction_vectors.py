@@ -20,11 +20,16 @@ def _vector(case):
     return Vector(case["n"], np.array(case["edges"], dtype=np.int32), np.array(case["edge_bits"], dtype=np.int8), case)
 
 
-VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "max_cut_predictions.json").read_text())}
+VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "predictions.json").read_text())}
 
 
 def gset(name):
     """Return the number of vertices and the edges of a graph of the Gset."""
+    return weighted_gset(name)[:2]
+
+
+def weighted_gset(name):
+    """Return the number of vertices, the edges and the weights of a graph of the Gset."""
     num_vertices, _ = map(int, (DATA / "maxcut" / f"{name}.txt").open().readline().split())
     rows = np.loadtxt(DATA / "maxcut" / f"{name}.txt", skiprows=1, dtype=np.int64)
-    return num_vertices, (rows[:, :2] - 1).astype(np.int32)
+    return num_vertices, (rows[:, :2] - 1).astype(np.int32), rows[:, 2]

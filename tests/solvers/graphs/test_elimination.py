@@ -17,14 +17,14 @@ def toroidal_grid(rows, columns):
     return np.concatenate([np.stack([places.ravel(), np.roll(places, -1, axis).ravel()], axis=1) for axis in (0, 1)])
 
 
-@given(signed_graphs())
+@given(signed_graphs(max_vertices=10))
 def test_the_optimum_is_the_largest_cut_and_the_sides_reach_it(graph):
     optimum = elimination_optimum(*graph)
 
-    assert optimum.value == largest_cut(graph) == value_of(graph, optimum.sides)
+    assert optimum.value == largest_cut(*graph) == value_of(graph, optimum.sides)
 
 
-@given(signed_graphs())
+@given(signed_graphs(max_vertices=10))
 def test_scopes_are_the_later_neighbours_when_all_before_are_eliminated(graph):
     plan = plan_elimination(graph.num_vertices, graph.edges)
 
@@ -91,28 +91,20 @@ def test_toroidal_grids_are_solved_as_by_enumeration_of_their_rows():
 
 
 def test_a_wide_table_is_filled_right():
-    graph = random_graph(np.random.default_rng(5), 16, 90)
+    graph = SignedGraph(16, *random_graph(16, 90, np.random.default_rng(5)))
 
     assert plan_elimination(16, graph.edges).width > 7
-    assert elimination_optimum(*graph).value == largest_cut_fast(graph)
-
-
-def largest_cut_fast(graph):
-    codes = np.arange(1 << (graph.num_vertices - 1))
-    values = np.zeros(len(codes), np.int64)
-    for (u, v), weight in zip(graph.edges.tolist(), graph.weights.tolist(), strict=True):
-        values += weight * ((codes >> u ^ codes >> v) & 1)
-    return values.max()
+    assert elimination_optimum(*graph).value == largest_cut(*graph)
 
 
 def test_a_graph_of_large_width_is_declined():
-    graph = random_graph(np.random.default_rng(6), 60, 600)
+    graph = SignedGraph(60, *random_graph(60, 600, np.random.default_rng(6)))
 
     assert elimination_optimum(*graph) is None
 
 
 def test_a_graph_with_more_edges_than_any_narrow_graph_has_is_declined():
-    graph = random_graph(np.random.default_rng(6), 30, 300)
+    graph = SignedGraph(30, *random_graph(30, 300, np.random.default_rng(6)))
 
     assert plan_elimination(30, graph.edges, max_width=9) is None
 

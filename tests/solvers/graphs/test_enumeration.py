@@ -7,7 +7,7 @@ from hypothesis import given
 from solvers.graphs import enumeration
 from solvers.graphs.elimination import elimination_optimum
 from solvers.graphs.enumeration import enumerate_max_cut
-from tests.solvers.graphs.signed_graphs import grid, largest_cut, random_graph, signed_graphs, value_of
+from tests.solvers.graphs.signed_graphs import SignedGraph, grid, largest_cut, random_graph, signed_graphs, value_of
 
 
 @pytest.mark.parametrize("cuts_per_call", [1, 5, 1 << 22])
@@ -17,7 +17,7 @@ def test_the_optimum_is_the_largest_cut_in_portions_of_any_size(cuts_per_call, g
         patch.setattr(enumeration, "CUTS_PER_CALL", cuts_per_call)
         optimum = enumerate_max_cut(*graph)
 
-    assert optimum.value == largest_cut(graph) == value_of(graph, optimum.sides)
+    assert optimum.value == largest_cut(*graph) == value_of(graph, optimum.sides)
 
 
 def test_graphs_of_25_vertices_are_enumerated():
@@ -33,7 +33,7 @@ def test_larger_graphs_are_refused():
 
 
 def test_enumeration_ends_when_told_to_stop():
-    graph = random_graph(np.random.default_rng(2), 25, 100)
+    graph = SignedGraph(25, *random_graph(25, 100, np.random.default_rng(2)))
     asked = []
 
     assert enumerate_max_cut(*graph, stop=lambda: bool(asked.append(True)) or len(asked) > 1) is None
