@@ -9,7 +9,9 @@ proof.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -70,12 +72,26 @@ class Definiteness:
         self._columns = indices.astype(np.int64)
         self._values = values
         self._n = n
-        dense_seconds = n**3 / 3 / DENSE_SPEED
+        self._dense_seconds = n**3 / 3 / DENSE_SPEED
+
+    @cached_property
+    def _sparse(self) -> SparseOrder | None:
         # With the dense way open, the sparse one is worth looking for only as far as it would be the faster.
-        work = LARGEST_SPARSE_WORK if n > LARGEST_DENSE else min(LARGEST_SPARSE_WORK, int(dense_seconds * SPARSE_SPEED))
-        self._sparse = sparse_order(indptr, indices, work_limit=work, fill_limit=LARGEST_FILL)
-        self.possible = self._sparse is not None or n <= LARGEST_DENSE
-        self.seconds = dense_seconds if self._sparse is None else self._sparse.work / SPARSE_SPEED
+        limit = math.inf if self._n > LARGEST_DENSE else self._dense_seconds * SPARSE_SPEED
+        return sparse_order(
+            self._matrix.indptr,
+            self._matrix.indices,
+            work_limit=int(min(LARGEST_SPARSE_WORK, limit)),
+            fill_limit=LARGEST_FILL,
+        )
+
+    @property
+    def possible(self) -> bool:
+        return self._sparse is not None or self._n <= LARGEST_DENSE
+
+    @property
+    def seconds(self) -> float:
+        return self._dense_seconds if self._sparse is None else self._sparse.work / SPARSE_SPEED
 
     def prove(self, diagonal: np.ndarray) -> Solve | None:
         """Return a solver for the matrix with that diagonal if it is found positive definite, else None."""
@@ -212,7 +228,8 @@ def _least_degree(indptr, indices, work_limit, fill_limit):  # type: ignore[no-u
                     size += 1
         clique_start[p], clique_size[p] = fill, size
         work += size * size
-        if work > work_limit or fill + size > fill_limit:
+        # The clique itself is still to be eliminated: to wait for that would only tell the same later.
+        if work + size * size * size // 3 > work_limit or fill + size + size * size // 2 > fill_limit:
             return order[:step], fill, work
 
         # For every element that meets the clique: how many of its vertices lie outside.
