@@ -33,7 +33,7 @@ LARGEST_FULL_RANK = 50_000
 REDUCED_RANK = 16
 
 # A sweep that gains less than this share of the total weight counts as converged.
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
 MOST_SWEEPS = 4000
 
 # Multiplications before a kernel returns, so that Python can look at the clock: about a tenth of a second.
