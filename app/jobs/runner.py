@@ -258,7 +258,7 @@ def _narrow(
     allowed = header["time_limit"]
     if header["request_file"] is None or (asked := granted(operation, request, allowed)) == allowed:
         return
-    context.deadline -= allowed - asked
+    context.deadline = header["deadline"] - (allowed - asked)
     reporter.narrow(context.deadline)
 
 
