@@ -8,6 +8,10 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
+# Compiled kernels are kept beside the code, for tests, demo and service alike.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/kernels
+export FORESOLVE_KERNELS_DIR ?= $(NUMBA_CACHE_DIR)
+
 .PHONY: setup demo serve test test-long lint bench secrets clean
 
 setup: $(READY)
@@ -50,4 +54,4 @@ secrets/foresolve_database_url:
 	chmod 444 secrets/*
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -23,12 +23,12 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from app.catalogue import load_catalogue
-from app.client import Client
+from app.client import Client, ProblemError
 from app.client_protocol import DEFAULT_URL
 from app.problems import from_validation_error
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
-from app.terminal import ProgressDisplay, progress_line, result_table
+from app.terminal import ProgressDisplay, output_console, progress_line, result_table
 from solvers.operation import ForesolveError, InvalidInput, MemoryFiles, Operation
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ def solve(
 
     Ctrl-C ends the search with the best answer so far; a second one abandons it.
     """
+    # Before the solvers are imported: where the service keeps its compiled kernels, they are found compiled.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Settings().cache_dir))
     chosen = _operation(operation)
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     values = {
@@ -158,7 +160,7 @@ def solve(
     if as_json:
         write(document)
     else:
-        Console().print(result_table(chosen.result.model_validate_json(document)))
+        output_console().print(result_table(chosen.result.model_validate_json(document)))
 
 
 @cli.command()
@@ -191,7 +193,11 @@ def health(
         write(b'{"status":"ready"}')
         return
     with Client(url, retries=0, timeout=5) as client:
-        write(orjson.dumps(client.health(live=live)))
+        try:
+            write(orjson.dumps(client.health(live=live)))
+        except ProblemError as error:
+            write(orjson.dumps(error.document))
+            raise typer.Exit(1) from None
 
 
 @jobs.command("list")
@@ -301,9 +307,10 @@ def write(document: bytes) -> None:
 
 def report_fault(problem: Mapping[str, Any]) -> None:
     """Say what is wrong, and where."""
-    line = f"line {problem['line']}: " if "line" in problem else ""
+    detail = str(problem.get("detail") or problem.get("title"))
+    line = f"line {problem.get('line')}: "
     faults = problem.get("errors") or []
-    say(f"error: {line}{problem.get('detail') or problem.get('title')}")
+    say(f"error: {line if 'line' in problem and line not in detail else ''}{detail}")
     if len(faults) > 1 or (faults and faults[0].get("detail") != problem.get("detail")):
         for fault in faults:
             say(f"  {fault.get('pointer') or '/'}: {fault.get('detail')}")
@@ -350,12 +357,12 @@ def _moment(seconds: float | None) -> str:
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, no_wrap=number == 0)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console = Console()
-    # Piped output is for programs: one line a row, however long.
-    console.print(table, soft_wrap=not console.is_terminal)
+    output_console().print(table)
 
 
 def main() -> None:

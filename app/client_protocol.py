@@ -198,7 +198,10 @@ def _problem_document(response: httpx.Response) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         document = None
     known = {"status": response.status_code, "title": response.reason_phrase or f"Status {response.status_code}"}
-    return known | document if isinstance(document, dict) else known
+    if not isinstance(document, dict):
+        return known
+    # An answer that is no problem document may have a `status` of another meaning.
+    return known | document | ({} if isinstance(document.get("status"), int) else {"status": response.status_code})
 
 
 def encoded(body: Body) -> bytes:
@@ -337,7 +340,8 @@ def body_of(operation: Operation[Any, Any], *objects: Any, **options: Any) -> Bo
     A mapping or a request model is the body itself; other objects go through the operation's `from_objects`.
     """
     if len(objects) == 1 and isinstance(objects[0], operation.request) and not options:
-        return objects[0]
+        body: Body = objects[0]
+        return body
     if not objects or (len(objects) == 1 and type(objects[0]) is dict):
         return with_values(operation, objects[0] if objects else {}, options)
     if operation.from_objects is None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import posixpath
 import uuid
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple, cast
 
 import fsspec
-from fsspec.implementations.local import LocalFileSystem
 
 from app.identifiers import is_id, new_id
 from solvers.operation import UnknownFile
@@ -131,19 +129,17 @@ class FileStore:
 
     @contextlib.contextmanager
     def _writing(self, path: str) -> Iterator[IO[bytes]]:
+        # A move is one step on every file system worth the name; what it takes the place of stays whole until then.
         self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
-        if isinstance(self._fs, LocalFileSystem):
-            with _replacing(path) as stream:
-                yield stream
-            return
-        stream = cast("IO[bytes]", self._fs.open(path, "wb", autocommit=False))
+        part = f"{path}.{uuid.uuid4().hex}.part"
         try:
-            yield stream
-            stream.close()
+            with self._fs.open(part, "wb") as stream:
+                yield cast("IO[bytes]", stream)
+            self._fs.mv(part, path)
         except BaseException:
-            stream.discard()  # type: ignore[attr-defined]
+            with contextlib.suppress(FileNotFoundError):
+                self._fs.rm_file(part)
             raise
-        stream.commit()  # type: ignore[attr-defined]
 
 
 class FileWriter:
@@ -183,20 +179,6 @@ class OwnedFiles:
         if self._on_save is not None:
             self._on_save(entry)
         return writer.file_id
-
-
-@contextlib.contextmanager
-def _replacing(path: str) -> Iterator[IO[bytes]]:
-    # fsspec's own uncommitted local files lie in the system's temporary folder, from where the last step is a copy, not a rename.
-    part = f"{path}.{uuid.uuid4().hex}.part"
-    try:
-        with open(part, "wb") as stream:
-            yield stream
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(part)
-        raise
 
 
 def _unknown(file_id: object) -> UnknownFile:

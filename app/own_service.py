@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import IO
 
 from app.client import Client
+from app.settings import default_data_dir
 from solvers.operation import ForesolveError
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS_TO_START = 180.0
+SECONDS_TO_START = 600.0
 SECONDS_TO_STOP = 60.0
 LOOK_SECONDS = 0.1
 
@@ -29,7 +30,8 @@ def own_service(settings: Mapping[str, str] | None = None, *, arguments: Sequenc
     Parameters
     ----------
     settings : mapping of str to str, optional
-        Environment variables; all others that begin with ``FORESOLVE_`` are left out.
+        Environment variables; all others that begin with ``FORESOLVE_`` are left out. Compiled kernels are kept where those of a
+        lasting service are, or in ``NUMBA_CACHE_DIR``, so that only the first start compiles them.
     arguments : sequence of str
         Further arguments of ``foresolve serve``.
 
@@ -40,7 +42,8 @@ def own_service(settings: Mapping[str, str] | None = None, *, arguments: Sequenc
     """
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="foresolve-") as folder:
-        own = {"FORESOLVE_DATA_DIR": folder, **(settings or {})}
+        kernels = os.environ.get("NUMBA_CACHE_DIR") or str(default_data_dir() / "cache")
+        own = {"FORESOLVE_DATA_DIR": folder, "FORESOLVE_KERNELS_DIR": kernels, **(settings or {})}
         command = ["serve", "--host", "127.0.0.1", "--port", str(port), *arguments]
         with running(command, own, log=Path(folder) / "service.log") as process:
             url = f"http://127.0.0.1:{port}"

@@ -32,6 +32,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=default_data_dir, description="Folder of the SQLite database, files and caches.")
     database_url: str | None = Field(None, description="SQLAlchemy URL; default: SQLite in the data folder.")
     files_url: str | None = Field(None, description="fsspec URL of the files; default: the data folder.")
+    kernels_dir: Path | None = Field(None, description="Folder of compiled kernels; default: in the data folder.")
     catalogue: str = Field("app.operations:CATALOGUE", description="Where the operations come from, as module:attribute.")
 
     host: str = Field("127.0.0.1", description="Address to listen on; anything but loopback needs an API key to exist.")
@@ -85,7 +86,7 @@ class Settings(BaseSettings):
     @cached_property
     def cache_dir(self) -> Path:
         """Writable folder for compiled kernels."""
-        return self.data_dir.absolute() / "cache"
+        return (self.kernels_dir or self.data_dir / "cache").absolute()
 
     @property
     def instance_limits(self) -> dict[str, int]:

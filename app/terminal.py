@@ -15,6 +15,7 @@ from rich.text import Text
 
 PLAIN_LINE_SECONDS = 1.0
 LONGEST_LINE = 60
+UNWRAPPED = 10_000
 
 
 class ProgressDisplay:
@@ -73,6 +74,12 @@ class ProgressDisplay:
         """Leave the terminal as it was."""
         if self._bar is not None:
             self._bar.stop()
+
+
+def output_console() -> Console:
+    """Return standard output; where it is no terminal, lines are as long as they are."""
+    console = Console()
+    return console if console.is_terminal else Console(width=UNWRAPPED)
 
 
 def progress_line(members: Mapping[str, Any]) -> str:

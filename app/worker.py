@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import threading
 from types import FrameType
 
@@ -13,6 +12,7 @@ from sqlalchemy import func, select
 from app.catalogue import load_catalogue
 from app.files import FileStore
 from app.jobs.dispatcher import Dispatcher
+from app.jobs.leases import this_process
 from app.jobs.local import LocalExecutor
 from app.jobs.schema import now, workers
 from app.jobs.store import JobStore
@@ -57,7 +57,7 @@ def lives_here(settings: Settings) -> bool:
     store = JobStore.open(settings.database)
     try:
         with store.reading() as connection:
-            query = select(func.count()).where(workers.c.host == socket.gethostname(), workers.c.expires_at > now())
+            query = select(func.count()).where(workers.c.host == this_process()["host"], workers.c.expires_at > now())
             return connection.execute(query).scalar_one() > 0
     finally:
         store.close()

@@ -42,8 +42,8 @@ def main() -> None:
         without = timed(client, {"graph": graph, "options": {"time_limit": TIME_LIMIT, "seed": 0}})
         helped = timed(client, {"graph": graph, "predictions": predictions, "options": {"time_limit": TIME_LIMIT, "seed": 0}})
     console.print(comparison(reference["best_known"], without, helped))
-    console.print(effect(helped))
-    console.print("`make serve` starts the service for good; its Swagger UI is at http://127.0.0.1:8000/docs")
+    console.print(effect(helped), soft_wrap=True)
+    console.print("`make serve` starts the service for good; its Swagger UI is at http://127.0.0.1:8000/docs", soft_wrap=True)
 
 
 def best_known_cut(instance: str) -> dict[str, Any]:

@@ -111,11 +111,17 @@ class Dispatcher:
         If the job ended lately, that is now.
         """
         with self._subscriptions:
-            ended = job_id in self._recently_ended
-            if not ended:
+            may_have_ended = job_id in self._recently_ended
+            if not may_have_ended:
                 self._subscribers.setdefault(job_id, []).append(callback)
-        if ended and (job := self._store.get(job_id)) is not None:
+        if not may_have_ended or (job := self._store.get(job_id)) is None:
+            return
+        if job.ended:
             callback(job)
+            return
+        with self._subscriptions:  # it was resumed
+            self._recently_ended.pop(job_id, None)
+            self._subscribers.setdefault(job_id, []).append(callback)
 
     def unsubscribe(self, job_id: str, callback: OnEnd) -> None:
         """Forget a callback that was not called yet."""

@@ -196,7 +196,7 @@ class Lease:
             "INSERT INTO workers (id, host, pid, process_started_at, slots, expires_at) "
             "VALUES (:me, :host, :pid, :process_started_at, :slots, 0) ON CONFLICT (id) DO NOTHING"
         )
-        connection.execute(register, {"me": self.me, "slots": slots} | _this_process())
+        connection.execute(register, {"me": self.me, "slots": slots} | this_process())
         connection.execute(update(workers).where(workers.c.id == self.me).values(expires_at=now() + self.seconds))
         rows = connection.execute(_RENEW, {"me": self.me, "lease": self.seconds})
         return {row.id: row.attempt for row in rows}
@@ -211,7 +211,7 @@ class Lease:
 
     def shorten_dead_leases(self, connection: Connection) -> None:
         """Let the leases of dispatchers that died on this host end soon: once their orphaned workers have ended themselves."""
-        here = _this_process()["host"]
+        here = this_process()["host"]
         for row in connection.execute(select(workers).where(workers.c.host == here, workers.c.id != self.me)).all():
             if _is_alive(row.pid, row.process_started_at):
                 continue
@@ -326,7 +326,7 @@ def _shown(row: Any) -> Job:
     return Job(**{column.name: row._mapping[column] for column in _SHOWN})
 
 
-def _this_process() -> dict[str, Any]:
+def this_process() -> dict[str, Any]:
     """Return where to find this process: its host is one boot and one process-id namespace, not just a name."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     host = f"{socket.gethostname()}/{boot}/{os.stat('/proc/self/ns/pid').st_ino}"

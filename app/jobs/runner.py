@@ -27,6 +27,7 @@ from pydantic import BaseModel, ValidationError
 from app.files import FileStore
 from app.jobs.link import INLINE_BYTES, LARGEST_HEADER, Closed, Link, Message
 from app.problems import Problem, from_validation_error, internal_error, problem
+from app.time_limits import granted
 from solvers.operation import Context, ForesolveError, InvalidInput, Operation, Snapshot
 
 REPORT_SECONDS = 0.2
@@ -142,7 +143,7 @@ def execute(
         )
         request = _parse(operation, _body(header, body, files))
         context.seed = operation.seed(request) if header["seed"] is None else header["seed"]
-        _narrow(context, operation.time_limit(request), header, reporter)
+        _narrow(context, operation, request, header, reporter)
         result = operation.run(request, context)
         return {"outcome": "succeeded"}, result.model_dump_json().encode()
     except ForesolveError as error:
@@ -250,16 +251,14 @@ def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
     return request
 
 
-def _narrow(context: Context, asked: float, header: Mapping[str, Any], reporter: Reporter) -> None:
+def _narrow(
+    context: Context, operation: Operation[Any, Any], request: BaseModel, header: Mapping[str, Any], reporter: Reporter
+) -> None:
     """Apply the time limit of a request that nobody has read before."""
     allowed = header["time_limit"]
-    if header["request_file"] is None or asked == allowed:
+    if header["request_file"] is None or (asked := granted(operation, request, allowed)) == allowed:
         return
-    if asked > allowed:
-        raise InvalidInput(
-            f"{asked:g} s; this service allows {allowed:g} s (setting FORESOLVE_MAX_TIME_LIMIT)", pointer="/options/time_limit"
-        )
-    context.deadline -= allowed - asked
+    context.deadline = header["deadline"] - (allowed - asked)
     reporter.narrow(context.deadline)
 
 

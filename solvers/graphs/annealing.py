@@ -1,10 +1,10 @@
 r"""Simulated annealing for MaxCut, and the 1-flip descent that ends it.
 
-With sides :math:`s_i = \pm 1` and the field :math:`h_i = \sum_j A_{ij} s_j`, moving vertex i to the other side gains :math:`s_i
-h_i`: the weight to its own side less the weight to the other. A sweep offers every vertex, in order, a move that is accepted with
-probability :math:`\min(1, e^{s_i h_i / T})`; T falls linearly from `hot` to `cold` (Kirkpatrick, Gelatt and Vecchi, "Optimization
-by Simulated Annealing", Science 1983). The field is kept rather than the gain, because a flip then changes its neighbours'
-entries without looking at their sides.
+With sides :math:`s_i = \pm 1` and the field :math:`h_i = \sum_j A_{ij} s_j`, a move of vertex i to the other side gains
+:math:`s_i h_i`, the weight to its own side less the weight to the other. A sweep offers every vertex, in order, a move that is
+accepted with probability :math:`\min(1, e^{s_i h_i / T})`, or 1/2 if it changes nothing; T falls linearly from `hot` to `cold`
+(Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 1983). The field is kept rather than the gain,
+because a flip then changes its neighbours' entries without looking at their sides.
 
 Gains are int64 and exact. On unit weights `hot` 2 to 3 and `cold` 0.2 suit; temperatures are counted in units of the mean
 magnitude of a weight, so that the same figures serve other weights. A few thousand sweeps reach good cuts of sparse random
@@ -67,9 +67,9 @@ class Annealer:
         self._hot = float(hot) * (scale or 1.0)
         self._cold = float(cold) * (scale or 1.0)
         self._spins = spins_of(sides)
-        self._fields = _fields(csr.indptr, csr.indices, csr.weights, self._spins)
+        self._fields = fields_of(csr.indptr, csr.indices, csr.weights, self._spins)
         self._best_spins = self._spins.copy()
-        value = _value(csr.indptr, csr.indices, csr.weights, self._spins)
+        value = value_of(csr.indptr, csr.indices, csr.weights, self._spins)
         self._values = np.array([value, value], np.int64)
         self._rng = seeded_state(seed)
 
@@ -133,7 +133,7 @@ def descend(csr: Csr, sides: np.ndarray, *, stop: Callable[[], bool] = lambda: F
     (array([1, 0], dtype=int8), 3)
     """
     spins = spins_of(sides)
-    fields = _fields(csr.indptr, csr.indices, csr.weights, spins)
+    fields = fields_of(csr.indptr, csr.indices, csr.weights, spins)
     total = 0
     while True:
         gain, local = _descend(csr.indptr, csr.indices, csr.weights, spins, fields, WORK_PER_CALL)
@@ -159,7 +159,8 @@ def seeded_state(seed: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _fields(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+def fields_of(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+    """Return the field of every vertex."""
     fields = np.zeros(len(spins), np.int64)
     for v in range(len(spins)):
         for slot in range(indptr[v], indptr[v + 1]):
@@ -168,7 +169,8 @@ def _fields(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _value(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+def value_of(indptr, indices, weights, spins):  # type: ignore[no-untyped-def]
+    """Return the value of the cut."""
     value = 0
     for v in range(len(spins)):
         for slot in range(indptr[v], indptr[v + 1]):
@@ -198,10 +200,7 @@ def _anneal(  # type: ignore[no-untyped-def]
                 x ^= x >> np.uint64(7)
                 x ^= x << np.uint64(17)
                 uniform = np.int64(x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-                if gain == 0:
-                    if uniform < 0.5:
-                        continue
-                elif uniform >= np.exp(gain / temperature):
+                if uniform >= (0.5 if gain == 0 else np.exp(gain / temperature)):
                     continue
             value += gain
             change = -2 * np.int64(spins[v])

@@ -33,13 +33,19 @@ LARGEST_FULL_RANK = 50_000
 REDUCED_RANK = 16
 
 # A sweep that gains less than this share of the total weight counts as converged.
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
 MOST_SWEEPS = 4000
 
 # Multiplications before a kernel returns, so that Python can look at the clock: about a tenth of a second.
 WORK_PER_CALL = 100_000_000
 
+# What it takes, at most, to find out how the matrix fills in.
+SECONDS_PER_ENTRY = 5e-7
+
 UNIT_ROUNDOFF = 2.2e-16
+
+# Makes a matrix of zeros definite, and its bound no larger to speak of.
+SMALLEST_SHIFT = 1e-300
 
 
 class LowRankSdp:
@@ -78,8 +84,12 @@ class LowRankSdp:
             rank = REDUCED_RANK if n > LARGEST_FULL_RANK else min(n, math.ceil(math.sqrt(2 * n)) + 1)
         self._indptr, self._indices = csr.indptr, csr.indices
         chosen = csr.weights if edge_weights is None else np.asarray(edge_weights)[csr.edge_ids]
-        self._weights = np.ascontiguousarray(chosen, dtype=np.float64)
+        # The largest weight is brought to about 1 by a power of two, which rounds nothing and keeps squares within range.
+        self._exponent = int(np.frexp(np.abs(chosen).max(initial=0.0))[1])
+        self._weights = np.ldexp(chosen.astype(np.float64), -self._exponent)
         self._total = float(np.abs(self._weights).sum()) / 2
+        # A vertex that its neighbours pull nowhere stays where it is.
+        self._least_norm = 1e-12 * float(np.abs(self._weights).max(initial=0.0))
         vectors = np.random.default_rng(seed).standard_normal((n, max(1, rank)))
         self.vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         self.converged = self._total == 0.0
@@ -91,8 +101,9 @@ class LowRankSdp:
         if not self.converged:
             allowed = min(int(sweeps), MOST_SWEEPS - self.sweeps_done)
             run, gain = _mix(
-                self._indptr, self._indices, self._weights, self.vectors, allowed, TOLERANCE * self._total, WORK_PER_CALL
-            )
+                self._indptr, self._indices, self._weights, self.vectors, allowed,
+                self._least_norm, TOLERANCE * self._total, WORK_PER_CALL,
+            )  # fmt: skip
             self.sweeps_done += run
             self.converged = self.sweeps_done >= MOST_SWEEPS or (run > 0 and gain < TOLERANCE * self._total)
         return self.converged
@@ -101,7 +112,7 @@ class LowRankSdp:
     def primal(self) -> float:
         """Value of the present vectors: no bound, but at the optimum of the relaxation equal to the best one."""
         aligned = _alignment(self._indptr, self._indices, self._weights, self.vectors)
-        return 0.5 * (float(self._weights.sum()) / 2 - float(aligned))
+        return math.ldexp(float(self._weights.sum()) / 2 - float(aligned), self._exponent - 1)
 
     def dual_bound(
         self, *, integral: bool, deadline: float | None = None, stop: Callable[[], bool] = lambda: False
@@ -146,22 +157,24 @@ class LowRankSdp:
         n = len(y)
         if n == 0:
             return Bound(0.0, "sdp_dual", {"kind": "sdp_dual", "y": [], "delta": 0.0})
+        if self._total == 0.0:
+            return _bound_in_unit(0, y, SMALLEST_SHIFT, integral)
+
+        def in_time(seconds: float) -> bool:
+            return not stop() and (deadline is None or time.monotonic() + seconds <= deadline)
+
+        if not in_time(SECONDS_PER_ENTRY * len(self._indices)):
+            return None
         proof = self._proof()
-        diagonal = y - degrees / 4
-
-        def in_time() -> bool:
-            return not stop() and (deadline is None or time.monotonic() + proof.seconds <= deadline)
-
         if not proof.possible:
             return None
-        delta = least_shift(proof, diagonal, in_time, scale=float(np.abs(y).mean()))
+        diagonal = y - degrees / 4
+        delta = least_shift(proof, diagonal, lambda: in_time(proof.seconds), scale=float(diagonal.mean()))
         if delta is None:
             return None
         # Once for the rounding errors of this proof, once more so that another factorisation of the same matrix succeeds as well.
-        delta += 2 * rounding_margin(diagonal)
-        value = math.fsum([*y.tolist(), math.nextafter(n * delta, math.inf)])
-        value = math.floor(value + 1e-9) if integral else math.nextafter(value, math.inf)
-        return Bound(float(value), "sdp_dual", {"kind": "sdp_dual", "y": y.tolist(), "delta": delta})
+        delta += 2 * rounding_margin(diagonal + delta)
+        return _bound_in_unit(self._exponent, y, delta, integral)
 
     def _proof(self) -> Definiteness:
         if self._definiteness is None:
@@ -169,8 +182,19 @@ class LowRankSdp:
         return self._definiteness
 
 
+def _bound_in_unit(exponent: int, y: np.ndarray, delta: float, integral: bool) -> Bound:
+    """Return the bound of y and delta counted in units of ``2.0**exponent``."""
+    dual = np.ldexp(y, exponent).tolist()
+    # Rounded up, delta makes good what y loses where numbers of this unit are subnormal.
+    shift = math.nextafter(math.ldexp(delta, exponent), math.inf)
+    value = math.nextafter(math.fsum([*dual, math.nextafter(len(dual) * shift, math.inf)]), math.inf)
+    if integral:
+        value = float(math.floor(value + 1e-9))
+    return Bound(value, "sdp_dual", {"kind": "sdp_dual", "y": dual, "delta": shift})
+
+
 def rounding_margin(diagonal: np.ndarray) -> float:
-    """Return how far the eigenvalues of M may lie below what its computed factorisation says: ``4 n^2 u max M_ii``."""
+    """Return how far the eigenvalues of a matrix may lie below what its computed factorisation says: ``4 n^2 u max M_ii``."""
     return 4 * len(diagonal) ** 2 * UNIT_ROUNDOFF * max(0.0, float(diagonal.max(initial=0.0)))
 
 
@@ -186,7 +210,7 @@ def least_shift(proof: Definiteness, diagonal: np.ndarray, in_time: Callable[[],
     least, _ = ritz_values(lambda x: proof.multiply(diagonal, x), n, steps=24)
     delta = max(0.0, -1.02 * least) + (1e-5 * scale if scale > 0 else 1e-8)
     while True:
-        if not in_time():
+        if not (in_time() and math.isfinite(delta)):
             return None
         solve = proof.prove(diagonal + delta)
         if solve is not None:
@@ -209,7 +233,7 @@ def ritz_values(operator: Callable[[np.ndarray], np.ndarray], n: int, *, steps: 
     vector = np.random.default_rng(0).standard_normal(n)
     for k in range(steps):
         norm = float(np.linalg.norm(vector))
-        if k and norm < 1e-12 * np.abs(diagonal[:k]).max():
+        if k and norm <= 1e-12 * np.abs(diagonal[:k]).max():
             steps = k
             break
         beside[k] = norm
@@ -224,7 +248,7 @@ def ritz_values(operator: Callable[[np.ndarray], np.ndarray], n: int, *, steps: 
 
 
 @njit(cache=True, nogil=True)
-def _mix(indptr, indices, weights, vectors, sweeps, least_gain, work_limit):  # type: ignore[no-untyped-def]
+def _mix(indptr, indices, weights, vectors, sweeps, least_norm, least_gain, work_limit):  # type: ignore[no-untyped-def]
     n, rank = vectors.shape
     pull = np.empty(rank)
     work_per_sweep = (len(indices) + n) * rank
@@ -246,7 +270,7 @@ def _mix(indptr, indices, weights, vectors, sweeps, least_gain, work_limit):  # 
                 norm += pull[c] * pull[c]
                 along += pull[c] * vectors[v, c]
             norm = np.sqrt(norm)
-            if norm < 1e-12:
+            if norm <= least_norm:
                 continue
             # A step beyond the best place -pull/|pull|, short of the mirror image of the old vector.
             length = 0.0

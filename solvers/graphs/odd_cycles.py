@@ -1,14 +1,15 @@
 """An upper bound on MaxCut from edge-disjoint odd cycles.
 
-A cut separates an even number of a cycle's edges, so that it misses at least one edge of every odd cycle. For cycles that share no
-edge and have positive weights only, the sum of the positive weights less the least weight of each cycle is therefore a bound. The
-packing is greedy: triangles first, then cycles that a breadth-first search closes. It takes about linear time, where the semidefinite
-bound needs a factorisation, and the certificate is checked by counting.
+A cut separates an even number of a cycle's edges, so that it misses at least one edge of every odd cycle. For cycles that share
+no edge and have positive weights only, the sum of the positive weights less the least weight of each cycle is therefore a bound.
+The packing is greedy: triangles first, then short cycles that breadth-first searches close. Where the semidefinite bound needs a
+factorisation, this one takes a walk through the graph, and its certificate is checked by counting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -18,12 +19,6 @@ from solvers.graphs.csr import Csr
 
 # Edges looked at before a kernel returns, so that Python can look at the clock: about a tenth of a second.
 WORK_PER_CALL = 10_000_000
-
-# Edges one search may look at, round by round: nearby cycles are short and cost others the fewest edges. The last round is complete.
-SEARCH_LIMITS = (256, 4096, 2**62)
-
-# No packing is worth more: what is left after that is found too slowly to matter.
-LARGEST_WORK = 1_500_000_000
 
 
 def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bound:
@@ -47,59 +42,35 @@ def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bo
     >>> bound.value, bound.certificate["cycles"]
     (8.0, [[0, 1, 2]])
     """
-    packing = _Packing(csr)
-    packing.add_triangles(stop)
-    for limit in SEARCH_LIMITS:
-        packing.add_searched(limit, stop)
-    positive = int(csr.weights[csr.weights > 0].sum()) // 2
-    return Bound(float(positive - packing.loss), "odd_cycles", {"kind": "odd_cycles", "cycles": packing.cycles()})
+    n, m = csr.num_vertices, len(csr.indices) // 2
+    positive = csr.weights > 0
+    free = np.zeros(m, np.bool_)
+    free[csr.edge_ids[positive]] = True
+    # Every cycle has as many vertices as edges, and at least three.
+    vertices, ends = np.empty(m, np.int32), np.zeros(m // 3 + 1, np.int64)
+    # Number of cycles, of vertices in them, their least weights added up, edges looked at.
+    counts = np.zeros(4, np.int64)
 
+    vertex = 0
+    while vertex < n and not stop():
+        vertex = _add_triangles(*csr, free, vertices, ends, counts, vertex, WORK_PER_CALL)
 
-class _Packing:
-    """Odd cycles that share no edge; `free` marks the edges of positive weight that none of them uses."""
+    edge_weights = np.zeros(m, np.int64)
+    edge_weights[csr.edge_ids] = csr.weights
+    neighbours, edge_ids, size = csr.indices.copy(), csr.edge_ids.copy(), np.diff(csr.indptr)
+    level, settled, queue = np.full(n, -1, np.int64), np.zeros(n, np.bool_), np.empty(n, np.int32)
+    parent, parent_edge = np.empty(n, np.int32), np.empty(n, np.int32)
+    vertex = 0
+    while vertex < n and not stop():
+        vertex = _add_searched(
+            csr.indptr, size, neighbours, edge_ids, edge_weights, free, settled, level, parent, parent_edge, queue,
+            vertices, ends, counts, vertex, WORK_PER_CALL,
+        )  # fmt: skip
 
-    def __init__(self, csr: Csr) -> None:
-        n, m = csr.num_vertices, len(csr.indices) // 2
-        self._csr = csr
-        self._free = np.zeros(m, np.bool_)
-        self._free[csr.edge_ids[csr.weights > 0]] = True
-        # Every cycle takes at least three edges, and as many vertices as edges.
-        self._vertices = np.empty(m, np.int32)
-        self._ends = np.zeros(m // 3 + 1, np.int64)
-        # Cycles, vertices in them, loss, work.
-        self._counts = np.zeros(4, np.int64)
-        self._settled = np.zeros(n, np.bool_)
-
-    @property
-    def loss(self) -> int:
-        return int(self._counts[2])
-
-    def cycles(self) -> list[list[int]]:
-        """Return the cycles, each as the list of its vertices in order."""
-        starts, vertices = self._ends[: self._counts[0] + 1].tolist(), self._vertices[: self._counts[1]].tolist()
-        return [vertices[first:last] for first, last in zip(starts, starts[1:], strict=False)]
-
-    def add_triangles(self, stop: Callable[[], bool]) -> None:
-        csr = self._csr
-        vertex = 0
-        while vertex < csr.num_vertices and not stop():
-            vertex = _add_triangles(
-                csr.indptr, csr.indices, csr.weights, csr.edge_ids, self._free,
-                self._vertices, self._ends, self._counts, vertex, WORK_PER_CALL,
-            )  # fmt: skip
-
-    def add_searched(self, limit: int, stop: Callable[[], bool]) -> None:
-        csr = self._csr
-        n = csr.num_vertices
-        level, queue = np.full(n, -1, np.int64), np.empty(n, np.int32)
-        parent, parent_slot = np.empty(n, np.int32), np.empty(n, np.int64)
-        vertex = 0
-        while vertex < n and self._counts[3] < LARGEST_WORK and not stop():
-            vertex = _add_searched(
-                csr.indptr, csr.indices, csr.weights, csr.edge_ids, self._free, self._settled,
-                level, parent, parent_slot, queue,
-                self._vertices, self._ends, self._counts, vertex, limit, WORK_PER_CALL,
-            )  # fmt: skip
+    starts, flat = ends[: counts[0] + 1].tolist(), vertices[: counts[1]].tolist()
+    cycles = [flat[first:last] for first, last in pairwise(starts)]
+    value = int(csr.weights[positive].sum()) // 2 - int(counts[2])
+    return Bound(float(value), "odd_cycles", {"kind": "odd_cycles", "cycles": cycles})
 
 
 @njit(cache=True, nogil=True)
@@ -142,13 +113,13 @@ def _add_triangles(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _add_searched(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, edge_ids, free, settled, level, parent, parent_slot, queue,
-    cycle_vertices, ends, counts, first, search_limit, work_limit,
+    indptr, size, neighbours, edge_ids, edge_weights, free, settled, level, parent, parent_edge, queue,
+    cycle_vertices, ends, counts, first, work_limit,
 ):  # fmt: skip
     """Search from vertex after vertex, again from the same one while that closes cycles.
 
-    A search ends with the first level that closes a cycle: later ones are longer. A component that it exhausts without meeting an odd
-    closing edge is bipartite, and stays so as edges are used up: it is settled.
+    A search ends with the first level that closes a cycle: later ones are longer. A component that it exhausts without closing one
+    is bipartite, and stays so as edges are used up: it is settled. Edges in use are dropped from the rows when met.
     """
     n = len(indptr) - 1
     limit = counts[3] + work_limit
@@ -164,63 +135,70 @@ def _add_searched(  # type: ignore[no-untyped-def]
         level[root] = offset
         parent[root] = -1
         work = 1
-        last = offset + n
-        is_odd = False
         found = 0
         head = 0
-        while head < reached and level[queue[head]] <= last and work <= search_limit:
-            u = queue[head]
-            head += 1
-            here = level[u]
-            for slot in range(indptr[u], indptr[u + 1]):
-                if not free[edge_ids[slot]]:
-                    continue
-                v = indices[slot]
-                if level[v] < offset:
-                    level[v] = here + 1
-                    parent[v] = u
-                    parent_slot[v] = slot
-                    queue[reached] = v
-                    reached += 1
-                elif level[v] == here:
-                    is_odd = True
-                    if _close(u, slot, indices, weights, edge_ids, free, parent, parent_slot, cycle_vertices, ends, counts):
+        while head < reached and found == 0:
+            # One level: first the edges within it, which close cycles, then, only if none did, those that lead on.
+            tail = reached
+            for k in range(head, tail):
+                u = queue[k]
+                work += size[u] + 1
+                slot = indptr[u]
+                while slot < indptr[u] + size[u]:
+                    e = edge_ids[slot]
+                    if not free[e]:
+                        size[u] -= 1
+                        neighbours[slot] = neighbours[indptr[u] + size[u]]
+                        edge_ids[slot] = edge_ids[indptr[u] + size[u]]
+                        continue
+                    v = neighbours[slot]
+                    if level[v] == level[u] and _close(
+                        u, v, e, edge_weights, free, parent, parent_edge, cycle_vertices, ends, counts
+                    ):
                         found += 1
-                        last = here
-            work += indptr[u + 1] - indptr[u] + 1
+                    slot += 1
+            if found == 0:
+                for k in range(head, tail):
+                    u = queue[k]
+                    for slot in range(indptr[u], indptr[u] + size[u]):
+                        v = neighbours[slot]
+                        if level[v] < offset:
+                            level[v] = level[u] + 1
+                            parent[v] = u
+                            parent_edge[v] = edge_ids[slot]
+                            queue[reached] = v
+                            reached += 1
+            head = tail
         counts[3] += work
         if found == 0:
-            if head == reached and not is_odd:
-                for k in range(reached):
-                    settled[queue[k]] = True
+            for k in range(reached):
+                settled[queue[k]] = True
             root += 1
     return root
 
 
 @njit(cache=True, nogil=True)
-def _close(near, closing, indices, weights, edge_ids, free, parent, parent_slot, cycle_vertices, ends, counts):  # type: ignore[no-untyped-def]
+def _close(near, far, closing, edge_weights, free, parent, parent_edge, cycle_vertices, ends, counts):  # type: ignore[no-untyped-def]
     """Record the cycle of an edge between two vertices of one level and their paths up to where these meet, if all is free."""
-    far = indices[closing]
     length = 1
     a, b = near, far
     while a != b:
-        if not (free[edge_ids[parent_slot[a]]] and free[edge_ids[parent_slot[b]]]):
+        if not (free[parent_edge[a]] and free[parent_edge[b]]):
             return False
         length += 2
         a, b = parent[a], parent[b]
 
-    least = weights[closing]
-    free[edge_ids[closing]] = False
-    begin = counts[1]
-    left, right = begin, begin + length - 1
+    least = edge_weights[closing]
+    free[closing] = False
+    left, right = counts[1], counts[1] + length - 1
     a, b = near, far
     while a != b:
         cycle_vertices[left], cycle_vertices[right] = a, b
         left += 1
         right -= 1
-        least = min(least, weights[parent_slot[a]], weights[parent_slot[b]])
-        free[edge_ids[parent_slot[a]]] = False
-        free[edge_ids[parent_slot[b]]] = False
+        least = min(least, edge_weights[parent_edge[a]], edge_weights[parent_edge[b]])
+        free[parent_edge[a]] = False
+        free[parent_edge[b]] = False
         a, b = parent[a], parent[b]
     cycle_vertices[left] = a
     counts[0] += 1

@@ -46,7 +46,7 @@ def test_every_example_gives_the_same_answer_by_client_command_line_and_library(
     request.write_text(json.dumps(body))
     by_client = client.run("echo", body).model_dump()
     by_service = json.loads(run("solve", "echo", request, "--json").stdout)
-    here = json.loads(run("solve", "echo", request, "--json", "--url", "", env={"FORESOLVE_URL": ""}).stdout)
+    here = json.loads(run("solve", "echo", request, "--json", env={"FORESOLVE_URL": ""}).stdout)
     assert by_client == by_service == here
 
 

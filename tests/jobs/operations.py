@@ -65,6 +65,13 @@ def report(request: Request, context: Context) -> Result:
     return Result(value=request.count)
 
 
+def fall_silent(request: Request, context: Context) -> Result:
+    context.report(index=0)
+    context.report(index=1)
+    time.sleep(request.seconds)
+    return Result(value="ended")
+
+
 def report_nonsense(request: Request, context: Context) -> Result:
     context.report(thing=object(), big=1 << 80, nan=float("nan"), deep={(1, 2): {3}}, text="\ud800")
     return Result(value="survived")
@@ -218,7 +225,32 @@ CATALOGUE = tuple(
         volatile=(),
     )
     for function in (
-        echo, draw, describe, wait, report, report_nonsense, fail_to_snapshot, hang, stall, allocate, allocate_in_child, reserve,
-        leave, crash, crash_once, refuse, err, leave_by_exception, nan, lengthy, read, write, squares, breed, journal, resumable,
+        echo,
+        draw,
+        describe,
+        wait,
+        report,
+        fall_silent,
+        report_nonsense,
+        fail_to_snapshot,
+        hang,
+        stall,
+        allocate,
+        allocate_in_child,
+        reserve,
+        leave,
+        crash,
+        crash_once,
+        refuse,
+        err,
+        leave_by_exception,
+        nan,
+        lengthy,
+        read,
+        write,
+        squares,
+        breed,
+        journal,
+        resumable,
     )
-)  # fmt: skip
+)

@@ -27,9 +27,8 @@ def shell_lines() -> list[str]:
 
 
 def posted_by_curl() -> list[tuple[str, dict]]:
-    commands = [
-        shlex.split(block) for text in code_blocks("README.md", "sh") for block in re.split(r"^(?=curl )", text, flags=re.M)
-    ]
+    blocks = [block for text in code_blocks("README.md", "sh") for block in re.split(r"^(?=curl )", text, flags=re.MULTILINE)]
+    commands = [shlex.split(block) for block in blocks if block.startswith("curl ")]
     return [
         (next(part for part in command if part.startswith("http")), json.loads(command[command.index("-d") + 1]))
         for command in commands

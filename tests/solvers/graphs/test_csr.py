@@ -5,32 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.graphs.csr import build_csr, cut_value
+from tests.solvers.graphs.signed_graphs import signed_graphs
 
 
-@st.composite
-def graphs(draw, max_vertices=8):
-    n = draw(st.integers(0, max_vertices))
-    pairs = [(u, v) for u in range(n) for v in range(u)]
-    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    weights = draw(st.lists(st.integers(-5, 5), min_size=len(edges), max_size=len(edges)))
-    return n, np.array(edges, np.int32).reshape(-1, 2), np.array(weights, np.int64)
-
-
-@given(graphs())
+@given(signed_graphs())
 def test_rows_hold_every_edge_from_both_ends_in_order_of_the_neighbour(graph):
     n, edges, weights = graph
 
     csr = build_csr(n, edges, weights)
 
-    arcs = sorted(
-        [(u, v, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
-        + [(v, u, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
-    )
+    listed = [(u, v, w, e) for e, ((u, v), w) in enumerate(zip(edges.tolist(), weights.tolist(), strict=True))]
     rows = np.repeat(np.arange(n), np.diff(csr.indptr)).tolist()
-    assert list(zip(rows, csr.indices.tolist(), csr.weights.tolist(), csr.edge_ids.tolist(), strict=True)) == arcs
+    arcs = list(zip(rows, csr.indices.tolist(), csr.weights.tolist(), csr.edge_ids.tolist(), strict=True))
+    assert arcs == sorted(listed + [(v, u, w, e) for u, v, w, e in listed])
 
 
-@given(graphs(), st.integers(0, 2**8 - 1))
+@given(signed_graphs(), st.integers(0, 2**8 - 1))
 def test_cut_value_counts_the_separated_edges(graph, code):
     n, edges, weights = graph
     sides = np.array([code >> v & 1 for v in range(n)], np.int8)
@@ -38,3 +28,9 @@ def test_cut_value_counts_the_separated_edges(graph, code):
     expected = sum(w for (u, v), w in zip(edges.tolist(), weights.tolist(), strict=True) if sides[u] != sides[v])
 
     assert cut_value(edges, weights, sides) == expected
+
+
+def test_weights_near_the_largest_sum_are_added_exactly():
+    weights = np.array([2**52, 2**52 - 1])
+
+    assert cut_value(np.array([[0, 1], [1, 2]]), weights, np.array([0, 1, 0], np.int8)) == 2**53 - 1

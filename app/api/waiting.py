@@ -1,0 +1,70 @@
+"""Waiting for the end of a job."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.concurrency import run_in_threadpool
+
+from app.api.service import Service
+from app.jobs.dispatcher import Dispatcher
+from app.jobs.store import Job
+
+_SLOWEST_POLL = 2.0
+
+
+async def ended(service: Service, job: Job, seconds: float) -> Job:
+    """Return the job once it has ended, or as it is when `seconds` have passed or the service stops."""
+    if job.ended or seconds <= 0:
+        return job
+    if service.dispatcher is None:
+        job = await _looked_up(service, job, seconds)
+    else:
+        job = await _told(service, service.dispatcher, job, seconds)
+    if job.ended:
+        service.metrics.observe_job(job)
+    return job
+
+
+async def _told(service: Service, dispatcher: Dispatcher, job: Job, seconds: float) -> Job:
+    loop = asyncio.get_running_loop()
+    end: asyncio.Future[Job] = loop.create_future()
+
+    def settle(job: Job) -> None:
+        if not end.done():
+            end.set_result(job)
+
+    def on_end(job: Job) -> None:
+        loop.call_soon_threadsafe(settle, job)
+
+    dispatcher.subscribe(job.id, on_end)
+    try:
+        await first_of(seconds, end, service.stopping)
+    finally:
+        dispatcher.unsubscribe(job.id, on_end)
+    return end.result() if end.done() and not end.cancelled() else await _now(service, job)
+
+
+async def _looked_up(service: Service, job: Job, seconds: float) -> Job:
+    # Less and less often the longer it takes, so that a hundred waiting requests do not keep the database busy.
+    started = time.monotonic()
+    while not job.ended and not service.stopping.is_set() and (elapsed := time.monotonic() - started) < seconds:
+        pause = min(max(service.settings.poll_seconds, elapsed / 8), _SLOWEST_POLL, seconds - elapsed)
+        await first_of(pause, service.stopping)
+        job = await _now(service, job)
+    return job
+
+
+async def _now(service: Service, job: Job) -> Job:
+    return await run_in_threadpool(service.store.get, job.id) or job
+
+
+async def first_of(seconds: float, *happenings: asyncio.Event | asyncio.Future[Job]) -> None:
+    """Wait until one of these happens, or `seconds` have passed."""
+    waiters = [asyncio.ensure_future(one.wait() if isinstance(one, asyncio.Event) else one) for one in happenings]
+    try:
+        await asyncio.wait(waiters, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiter in waiters:
+            waiter.cancel()

@@ -1,0 +1,1 @@
+"""Pages and static files, all served by the service itself."""

@@ -1,0 +1,64 @@
+"""Problem documents name the field at fault by its place in the document that was sent."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.problems import MOST_ERRORS, from_validation_error, internal_error, json_pointer
+
+
+class Bits(BaseModel):
+    bits: list[int]
+
+
+class Labels(BaseModel):
+    labels: list[int]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    prediction: Bits | Labels | None = None
+    weights: list[float] = []
+    size: int
+
+
+def errors(document: object) -> list[dict[str, str]]:
+    with pytest.raises(ValidationError) as caught:
+        Body.model_validate(document)
+    return from_validation_error(caught.value, document)["errors"]
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"size": 1, "weights": [0, "a"]}, "/weights/1"),
+        ({"size": 1, "unknown": 1}, "/unknown"),
+        ({}, "/size"),
+        ({"size": 1, "prediction": {"bits": [1, "x"]}}, "/prediction/bits/1"),
+        ({"size": 1, "a/b~c": 1}, "/a~1b~0c"),
+    ],
+)
+def test_an_error_points_to_the_field_at_fault(document, pointer):
+    assert errors(document)[0]["pointer"] == pointer
+
+
+def test_a_document_with_many_errors_is_told_the_first_of_them():
+    document = {"size": 1, "weights": ["a"] * 500}
+
+    with pytest.raises(ValidationError) as caught:
+        Body.model_validate(document)
+    problem = from_validation_error(caught.value, document)
+
+    assert len(problem["errors"]) == MOST_ERRORS
+    assert "499 more" in problem["detail"]
+
+
+def test_the_whole_body_has_the_empty_pointer():
+    assert errors([1])[0]["pointer"] == ""
+    assert json_pointer(()) == ""
+
+
+def test_two_incidents_are_told_apart():
+    assert internal_error()["incident"] != internal_error()["incident"]

@@ -1,0 +1,115 @@
+"""A small catalogue for the tests of the HTTP side: what it says, how long it takes and how it fails is up to the request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from solvers.operation import Context, InvalidInput, Operation, Resources
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    time_limit: float | None = Field(None, gt=0)
+    seed: int | None = None
+
+
+class EchoRequest(BaseModel):
+    """Anything, and how often to say it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(examples=["hello"], max_length=100_000_000)
+    times: int = Field(1, ge=0, le=10)
+    options: Options = Options()
+
+
+class EchoResult(BaseModel):
+    text: str
+    length: int
+
+
+def echo(request: EchoRequest, context: Context) -> EchoResult:
+    return EchoResult(text=request.text[:1000] * request.times, length=len(request.text))
+
+
+class SleepRequest(BaseModel):
+    """Counts until the time is up, reporting each count."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    steps: int = Field(10, ge=1, le=100_000)
+    pause: float = Field(0.05, ge=0, le=10)
+    with_checkpoint: bool = False
+    options: Options = Options()
+
+
+class SleepResult(BaseModel):
+    steps: int
+
+
+def sleep(request: SleepRequest, context: Context) -> SleepResult:
+    done = int(context.resume or 0)
+    while done < request.steps and not context.stop:
+        end = min(context.remaining, request.pause)
+        _nap(end)
+        done += 1
+        if request.with_checkpoint:
+            context.checkpoint(str(done).encode())
+        context.report(fraction=done / request.steps, value=done, snapshot=lambda done=done: SleepResult(steps=done))
+    return SleepResult(steps=done)
+
+
+def _nap(seconds: float) -> None:
+    import time
+
+    time.sleep(seconds)
+
+
+class FailRequest(BaseModel):
+    kind: str = Field("input", pattern="^(input|bug|hang)$")
+    options: Options = Options()
+
+
+def fail(request: FailRequest, context: Context) -> EchoResult:
+    if request.kind == "input":
+        raise InvalidInput("edge 17 joins vertex 5 to itself", pointer="/edges/17", line=3)
+    if request.kind == "bug":
+        raise RuntimeError("secret detail of the implementation")
+    context.report(value=1, snapshot=lambda: EchoResult(text="so far", length=6))
+    while True:
+        _nap(0.05)
+
+
+class ReadRequest(BaseModel):
+    file: str = Field(max_length=100)
+    options: Options = Options()
+
+
+class ReadResult(BaseModel):
+    size: int
+    copy_id: str
+
+
+def read(request: ReadRequest, context: Context) -> ReadResult:
+    with context.files.open(request.file) as stream:
+        content = stream.read()
+    return ReadResult(size=len(content), copy_id=context.files.save(content, name="copy.txt", media_type="text/plain"))
+
+
+def _operation(name: str, run: Any, request: type[BaseModel], result: type[BaseModel], **members: Any) -> Operation[Any, Any]:
+    return Operation(name, f"tests/{name}", request=request, result=result, run=run, summary=f"Test {name}", **members)
+
+
+CATALOGUE = (
+    _operation(
+        "echo", echo, EchoRequest, EchoResult, examples={"Hello": {"text": "hello", "times": 2}}, resources=Resources(light=True)
+    ),
+    _operation("sleep", sleep, SleepRequest, SleepResult, examples={"Short": {"steps": 2, "pause": 0.01}}),
+    _operation("fail", fail, FailRequest, EchoResult, resources=Resources(time_limit=5)),
+    _operation("read", read, ReadRequest, ReadResult),
+)
+
+FUZZED = tuple(operation for operation in CATALOGUE if operation.name != "fail")
