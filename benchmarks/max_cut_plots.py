@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 WITH, WITHOUT, ALONE = "#0b6e99", "#c2571a", "#555555"
 Measure = Callable[[dict[str, Any]], float]
@@ -20,8 +21,8 @@ def draw(instances: list[str], lines: list[dict[str, Any]], folder: Path) -> lis
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, panel, caption in (
-        ("max_cut_value.svg", value_panel, "cut, % of the reference cut"),
-        ("max_cut_time_to_target.svg", time_panel, "seconds to 99.9 % of the reference cut"),
+        ("max_cut_value.svg", value_panel, "% of the reference cut"),
+        ("max_cut_time_to_target.svg", time_panel, "s to 99.9 % of the reference"),
     ):
         with mpl.rc_context({"svg.hashsalt": "foresolve", "svg.fonttype": "none", "font.size": 9}):
             figure = Figure(figsize=(8.0, 2.7 * ((len(instances) + 1) // 2)), layout="constrained")
@@ -60,6 +61,8 @@ def time_panel(axes: Axes, lines: list[dict[str, Any]]) -> None:
     curve(axes, lines, seconds, "with predictions", WITH, ends=(25, 75))
     level(axes, lines, seconds, "without them", ends=(25, 75))
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def curve(axes: Axes, lines: list[dict[str, Any]], measure: Measure, label: str, colour: str, ends: tuple[int, int]) -> None:
