@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from types import FrameType
+from typing import Any
 
 import structlog
 import uvicorn
@@ -170,7 +171,7 @@ class Server(uvicorn.Server):
         os._exit(status)
 
 
-def open_service(settings: Settings, catalogue: Mapping[str, Operation], *, worker: bool) -> Service:
+def open_service(settings: Settings, catalogue: Mapping[str, Operation[Any, Any]], *, worker: bool) -> Service:
     """Open the database and the files, and start the workers."""
     store = open_store(settings)
     service = Service(

@@ -5,6 +5,11 @@ Endpoints, the OpenAPI page and its examples, job kinds, commands and client met
 
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.verification import GRAPHS_VERIFY
 from solvers.operation import Operation
 
-CATALOGUE: tuple[Operation, ...] = (MAX_CUT, GRAPHS_BOUNDS)
+CATALOGUE: tuple[Operation, ...] = (
+    MAX_CUT,
+    GRAPHS_BOUNDS,
+    GRAPHS_VERIFY,
+)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel
 
 from solvers.operation import InvalidInput, Operation
 
 
-def granted(operation: Operation, request: BaseModel, longest: float) -> float:
+def granted(operation: Operation[Any, Any], request: BaseModel, longest: float) -> float:
     """Return the time limit of a job in seconds.
 
     Parameters

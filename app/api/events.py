@@ -7,7 +7,7 @@ themselves. A stream ends with the job's last event; who asks again after that g
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, get_args
 
 import orjson
@@ -19,7 +19,7 @@ from starlette.responses import StreamingResponse
 from app.api.access import BEARER
 from app.api.job_documents import timestamp
 from app.api.jobs import existing_job
-from app.api.refusals import EVERYWHERE, documented
+from app.api.refusals import EVERYWHERE, Responses, documented
 from app.api.service import Service, service_of
 from app.api.waiting import first_of
 from app.jobs.store import ENDED, Event, EventKind
@@ -40,19 +40,17 @@ _EVENT = {
     },
 }
 
+_STREAM: Responses = {
+    200: {"description": "The events.", "content": {"text/event-stream": {"schema": _EVENT}}},
+    204: {"description": "The job has ended and the reader has seen its last event."},
+}
+
 
 @router.get(
     "/v1/jobs/{job_id}/events",
     summary="Watch a job",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The events.",
-            "content": {"text/event-stream": {"schema": _EVENT}},
-        },
-        204: {"description": "The job has ended and the reader has seen its last event."},
-    }
-    | documented(*EVERYWHERE, 404, 422),
+    responses=_STREAM | documented(*EVERYWHERE, 404, 422),
     dependencies=[Depends(BEARER)],
 )
 async def job_events(
@@ -83,7 +81,7 @@ async def job_events(
     )
 
 
-async def _stream(service: Service, job_id: str, seen: int, events: list[Event]) -> AsyncIterator[bytes]:
+async def _stream(service: Service, job_id: str, seen: int, events: Sequence[Event]) -> AsyncIterator[bytes]:
     yield format_sse_event(data_str=None, retry=_RETRY_MILLISECONDS)
     last_sent = time.monotonic()
     is_over = False
@@ -103,7 +101,7 @@ async def _stream(service: Service, job_id: str, seen: int, events: list[Event])
         is_over, events = await run_in_threadpool(_look, service, job_id, seen)
 
 
-def _look(service: Service, job_id: str, seen: int) -> tuple[bool, list[Event]]:
+def _look(service: Service, job_id: str, seen: int) -> tuple[bool, Sequence[Event]]:
     # In this order: events that end a job are there once its row says that it has ended.
     events = service.store.events(job_id, seen, _BATCH)
     if events:

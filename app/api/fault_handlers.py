@@ -62,9 +62,11 @@ def _bare_status(request: Request, error: Any) -> Response:
 
 def _allowed(request: Request) -> str:
     # Each method of a path is a route of its own, and the router names only the first one's.
-    routes = [context for context in iter_route_contexts(request.app.routes) if context.path and context.methods]
-    matching = [route for route in routes if compile_path(route.path)[0].match(request.url.path)]
-    return ", ".join(sorted({method for route in matching for method in route.methods}))
+    allowed: set[str] = set()
+    for route in iter_route_contexts(request.app.routes):
+        if route.path and route.methods and compile_path(route.path)[0].match(request.url.path):
+            allowed |= route.methods
+    return ", ".join(sorted(allowed))
 
 
 def _no_database(request: Request, error: Any) -> Response:

@@ -17,7 +17,7 @@ from app.api.body import decoded
 from app.api.file_names import attachment, name_in_disposition, safe_media_type, safe_name
 from app.api.job_documents import json_response, timestamp
 from app.api.multipart import FirstFile
-from app.api.refusals import EVERYWHERE, Refusal, documented
+from app.api.refusals import EVERYWHERE, Refusal, Responses, documented
 from app.api.service import Service, service_of
 from app.api.uploads import new_file
 from app.files import FileWriter
@@ -33,6 +33,7 @@ _READ_BYTES = 256 * 1024
 Keeper = Annotated[Caller, requires("files")]
 Reader = Annotated[Caller, requires("files", "read")]
 
+_BYTES: Responses = {200: {"description": "The bytes.", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}}
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
         "description": "The bytes; none make an empty file.",
@@ -141,8 +142,7 @@ async def show_file(request: Request, file_id: str, caller: Reader) -> Response:
     "/v1/files/{file_id}/content",
     summary="Download a file",
     response_class=Response,
-    responses={200: {"description": "The bytes.", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}}
-    | documented(*EVERYWHERE, 404, 422),
+    responses=_BYTES | documented(*EVERYWHERE, 404, 422),
 )
 async def download_file(request: Request, file_id: str, caller: Reader) -> Response:
     """Download a file."""

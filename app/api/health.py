@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from app.api.job_documents import json_response
-from app.api.refusals import documented
+from app.api.refusals import Responses, documented
 from app.api.service import Service, service_of
 
 router = APIRouter(tags=["service"])
@@ -30,6 +30,9 @@ class Readiness(BaseModel):
     )
 
 
+_NOT_READY: Responses = {503: {"description": "Not yet, or not any more.", "model": Readiness}}
+
+
 @router.get("/health/live", summary="Is the process alive?", response_model=Liveness, responses=documented(403, 421))
 async def live() -> Response:
     """Answer as long as the process does."""
@@ -40,7 +43,7 @@ async def live() -> Response:
     "/health/ready",
     summary="Can the service take work?",
     response_model=Readiness,
-    responses={503: {"description": "Not yet, or not any more.", "model": Readiness}} | documented(403, 421),
+    responses=_NOT_READY | documented(403, 421),
 )
 async def ready(request: Request) -> Response:
     """Check the database and the workers."""

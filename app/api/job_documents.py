@@ -44,6 +44,7 @@ class JobDocument(BaseModel):
     """A job: a request that was kept, and what became of it."""
 
     id: str = Field(examples=["job_0197f3c2a1b27c4d8e9f00112233aabb"])
+    owner: str = Field(description="Whose it is: that of the key it was posted with.")
     operation: str = Field(examples=["max-cut"])
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     seed: int | None = Field(description="Seed of its random numbers, if the request named one.")
@@ -77,6 +78,7 @@ def job_document(job: Job) -> dict[str, Any]:
     path = job_path(job)
     return {
         "id": job.id,
+        "owner": job.owner,
         "operation": job.operation,
         "status": job.status,
         "seed": job.seed,

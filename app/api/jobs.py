@@ -22,7 +22,7 @@ from app.api.job_documents import (
     page_response,
 )
 from app.api.preferences import parse_prefer
-from app.api.refusals import EVERYWHERE, Refusal, documented
+from app.api.refusals import EVERYWHERE, Refusal, Responses, documented
 from app.api.service import Service, service_of
 from app.api.waiting import ended
 from app.identifiers import is_id
@@ -38,6 +38,16 @@ Solver = Annotated[Caller, requires("solve")]
 Prefer = Annotated[
     str | None, Header(alias="Prefer", description="`wait=N` waits up to N seconds for the end of the job (RFC 7240).")
 ]
+
+_RESULT_OR_JOB: Responses = {
+    200: {
+        "description": "The result, as the operation's endpoint answers it.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+        "headers": RESULT_HEADERS,
+    },
+    202: {"description": "The job, which has not ended yet.", "model": JobDocument, "headers": JOB_HEADERS},
+}
+_ENDING: Responses = {202: {"description": "The job, which is about to end.", "model": JobDocument, "headers": JOB_HEADERS}}
 
 
 def _rfc_3339(text: str) -> str:
@@ -107,15 +117,7 @@ async def show_job(request: Request, job_id: str, caller: Reader, prefer: Prefer
     "/v1/jobs/{job_id}/result",
     summary="Get a job's result",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The result, as the operation's endpoint answers it.",
-            "content": {"application/json": {"schema": {"type": "object"}}},
-            "headers": RESULT_HEADERS,
-        },
-        202: {"description": "The job, which has not ended yet.", "model": JobDocument, "headers": JOB_HEADERS},
-    }
-    | documented(*EVERYWHERE, 404, 409, 413, 422, 504),
+    responses=_RESULT_OR_JOB | documented(*EVERYWHERE, 404, 409, 413, 422, 504),
 )
 async def job_result(
     request: Request,
@@ -136,8 +138,7 @@ async def job_result(
     "/v1/jobs/{job_id}/cancel",
     summary="Cancel a job",
     response_model=JobDocument,
-    responses={202: {"description": "The job, which is about to end.", "model": JobDocument, "headers": JOB_HEADERS}}
-    | documented(*EVERYWHERE, 404, 422),
+    responses=_ENDING | documented(*EVERYWHERE, 404, 422),
 )
 async def cancel_job(request: Request, job_id: str, caller: Solver) -> Response:
     """End a job: at once if it is queued; a running one returns its best so far within about two seconds. An ended one stays as it is."""

@@ -10,11 +10,13 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
 
 from app.api.access import requires
-from app.api.refusals import EVERYWHERE, documented
+from app.api.refusals import EVERYWHERE, Responses, documented
 from app.api.service import service_of
+from app.jobs.store import Job
 
 router = APIRouter(tags=["service"])
 
+_TEXT: Responses = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -29,8 +31,11 @@ class Metrics:
         self._seconds = Histogram(
             "foresolve_http_request_seconds", "Seconds from a request to its last byte.", ["route"], registry=self.registry
         )
-        self._waits = Histogram(
-            "foresolve_job_wait_seconds", "Seconds a request waited for its job.", ["operation", "status"], registry=self.registry
+        self._job_seconds = Histogram(
+            "foresolve_job_seconds",
+            "Seconds from start to end of the jobs that requests waited for.",
+            ["operation", "status"],
+            registry=self.registry,
         )
         self._jobs = Gauge("foresolve_jobs", "Jobs that have not ended, by status.", ["status"], registry=self.registry)
         self._workers = Gauge("foresolve_workers", "Live dispatchers.", registry=self.registry)
@@ -40,9 +45,10 @@ class Metrics:
         self._requests.labels(method if method in _METHODS else "other", route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def observe_wait(self, operation: str, status: str, seconds: float) -> None:
+    def observe_job(self, job: Job) -> None:
         """Count a job that a request waited for."""
-        self._waits.labels(operation, status).observe(seconds)
+        if job.started_at is not None and job.finished_at is not None:
+            self._job_seconds.labels(job.operation, job.status).observe(job.finished_at - job.started_at)
 
     def text(self, jobs: Mapping[str, int], workers: int) -> bytes:
         """Return everything, with these numbers of jobs and workers."""
@@ -56,7 +62,7 @@ class Metrics:
     "/metrics",
     summary="Read the metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}} | documented(*EVERYWHERE),
+    responses=_TEXT | documented(*EVERYWHERE),
     dependencies=[requires("metrics")],
 )
 async def metrics(request: Request) -> Response:

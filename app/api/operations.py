@@ -6,13 +6,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Header, Request, Response
+from fastapi.openapi.models import Example
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from app.api.access import BEARER, requires
 from app.api.job_documents import JOB_HEADERS, RESULT_HEADERS, JobDocument, answer, json_response
 from app.api.preferences import parse_prefer
-from app.api.refusals import EVERYWHERE, Refusal, documented
+from app.api.refusals import EVERYWHERE, Refusal, Responses, documented
 from app.api.service import service_of
 from app.api.submission import submit
 from app.api.waiting import ended
@@ -21,7 +22,7 @@ from solvers.operation import Operation
 _WAIT_BEYOND_TIME_LIMIT = 5.0
 
 _PROBLEMS = documented(*EVERYWHERE, 400, 408, 409, 413, 415, 422, 504)
-_SUCCESSES: dict[int | str, dict[str, Any]] = {
+_SUCCESSES: Responses = {
     200: {"description": "The result.", "headers": RESULT_HEADERS},
     202: {"description": "The job, which has not ended yet.", "model": JobDocument, "headers": JOB_HEADERS},
 }
@@ -52,7 +53,7 @@ class OperationList(BaseModel):
     operations: list[OperationSummary]
 
 
-def operations_router(catalogue: Mapping[str, Operation]) -> APIRouter:
+def operations_router(catalogue: Mapping[str, Operation[Any, Any]]) -> APIRouter:
     """Return the router that serves a catalogue."""
     router = APIRouter(tags=["operations"])
     _add_catalogue(router, catalogue)
@@ -61,7 +62,7 @@ def operations_router(catalogue: Mapping[str, Operation]) -> APIRouter:
     return router
 
 
-def _add_operation(router: APIRouter, operation: Operation) -> None:
+def _add_operation(router: APIRouter, operation: Operation[Any, Any]) -> None:
     async def post(request: Request) -> Response:
         service = service_of(request)
         caller = await service.gate.admit(request, "solve")
@@ -92,8 +93,8 @@ def _add_operation(router: APIRouter, operation: Operation) -> None:
     router.routes.append(route)
 
 
-def _signature(operation: Operation) -> Callable[..., Any]:
-    examples = {title: {"summary": title, "value": body} for title, body in operation.examples.items()}
+def _signature(operation: Operation[Any, Any]) -> Callable[..., Any]:
+    examples = {title: Example(summary=title, value=body) for title, body in operation.examples.items()}
 
     async def documented_parameters(body, prefer=None, idempotency_key=None):  # type: ignore[no-untyped-def]
         raise NotImplementedError
@@ -122,7 +123,7 @@ def _signature(operation: Operation) -> Callable[..., Any]:
     return documented_parameters
 
 
-def _add_catalogue(router: APIRouter, catalogue: Mapping[str, Operation]) -> None:
+def _add_catalogue(router: APIRouter, catalogue: Mapping[str, Operation[Any, Any]]) -> None:
     documents: dict[str, dict[str, Any]] = {}
 
     @router.get(
@@ -158,7 +159,7 @@ def _add_catalogue(router: APIRouter, catalogue: Mapping[str, Operation]) -> Non
         return json_response(documents[name])
 
 
-def _summary(operation: Operation) -> dict[str, Any]:
+def _summary(operation: Operation[Any, Any]) -> dict[str, Any]:
     return {
         "name": operation.name,
         "path": f"/v1/{operation.path}",

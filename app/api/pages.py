@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse
@@ -24,14 +25,14 @@ _DOCS_POLICY = (
 )
 
 
-def add_pages(app: FastAPI, catalogue: Mapping[str, Operation]) -> None:
+def add_pages(app: FastAPI, catalogue: Mapping[str, Operation[Any, Any]]) -> None:
     """Give the application its pages and static files."""
     app.mount("/static/docs", StaticFiles(directory=str(files("fastapi_offline") / "static")), name="docs")
     app.mount("/static", StaticFiles(directory=Path(__file__).parent.parent / "web" / "static"), name="static")
     app.include_router(_router(catalogue))
 
 
-def _router(catalogue: Mapping[str, Operation]) -> APIRouter:
+def _router(catalogue: Mapping[str, Operation[Any, Any]]) -> APIRouter:
     router = APIRouter()
 
     @router.get("/", include_in_schema=False)
@@ -63,7 +64,7 @@ def _router(catalogue: Mapping[str, Operation]) -> APIRouter:
     return router
 
 
-def _home(catalogue: Mapping[str, Operation], root: str) -> str:
+def _home(catalogue: Mapping[str, Operation[Any, Any]], root: str) -> str:
     rows = "".join(
         f"<tr><td><code>POST /v1/{escape(operation.path)}</code></td><td class=faint>{escape(operation.summary)}</td></tr>"
         for operation in catalogue.values()

@@ -22,6 +22,9 @@ MEDIA_TYPE = "application/problem+json"
 EVERYWHERE = (401, 403, 421, 429, 500, 503)
 """Statuses that every path below /v1 may answer with."""
 
+Responses = dict[int | str, dict[str, Any]]
+"""What OpenAPI says of the answers of a path, by status."""
+
 REFUSALS: dict[str, ProblemType] = {
     "invalid-json": ProblemType(
         "The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks."
@@ -123,7 +126,7 @@ def of_status(status: int) -> dict[str, Any]:
     return {"type": slug or "about:blank", "title": REFUSALS[slug].title if slug else HTTPStatus(status).phrase, "status": status}
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> Responses:
     """Return the OpenAPI entries of the problems with these statuses."""
     titles: dict[int, list[str]] = {}
     for kind in known_problems().values():

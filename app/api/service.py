@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.requests import Request
 
@@ -33,7 +33,7 @@ class Service:
     """
 
     settings: Settings
-    catalogue: Mapping[str, Operation]
+    catalogue: Mapping[str, Operation[Any, Any]]
     store: JobStore
     files: FileStore
     gate: Gate

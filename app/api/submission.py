@@ -42,7 +42,7 @@ class Body(NamedTuple):
     digest: str
 
 
-async def submit(service: Service, request: Request, operation: Operation, caller: Caller) -> Job:
+async def submit(service: Service, request: Request, operation: Operation[Any, Any], caller: Caller) -> Job:
     """Read a request, validate it, and keep it as a job; answer with the existing job if its idempotency key has one.
 
     A body above `inline_body_bytes` is kept as a file and validated by the worker.
@@ -58,7 +58,7 @@ async def submit(service: Service, request: Request, operation: Operation, calle
     return job
 
 
-async def _received(service: Service, request: Request, operation: Operation, owner: str) -> Body:
+async def _received(service: Service, request: Request, operation: Operation[Any, Any], owner: str) -> Body:
     settings = service.settings
     digest = hashlib.sha256(operation.name.encode() + b"\n")
     pieces = decoded(request, limit=settings.max_body_bytes, setting="FORESOLVE_MAX_BODY_BYTES")
@@ -84,7 +84,9 @@ async def _received_as_file(service: Service, owner: str, head: bytes, rest: Asy
     return Body(None, writer.file_id, digest.hexdigest())
 
 
-def _keep(service: Service, operation: Operation, owner: str, body: Body, idempotency_key: str | None) -> tuple[Job, bool]:
+def _keep(
+    service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None
+) -> tuple[Job, bool]:
     created = False
     try:
         job, created = service.store.submit(
@@ -96,7 +98,7 @@ def _keep(service: Service, operation: Operation, owner: str, body: Body, idempo
             service.files.delete(owner, body.file_id)
 
 
-def _new_job(settings: Settings, operation: Operation, owner: str, body: Body, idempotency_key: str | None) -> NewJob:
+def _new_job(settings: Settings, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None) -> NewJob:
     # Whoever reads a body that is a file, the worker, narrows the time limit to what it asks for.
     time_limit, seed = settings.max_time_limit, None
     if body.content is not None:
@@ -118,7 +120,7 @@ def _new_job(settings: Settings, operation: Operation, owner: str, body: Body, i
     )
 
 
-def validated(operation: Operation, content: bytes) -> BaseModel:
+def validated(operation: Operation[Any, Any], content: bytes) -> BaseModel:
     """Return the request that a JSON document holds.
 
     Raises
@@ -133,12 +135,13 @@ def validated(operation: Operation, content: bytes) -> BaseModel:
     except orjson.JSONDecodeError as error:
         raise Refusal("invalid-json", str(error), line=error.lineno, column=error.colno) from None
     try:
-        return operation.request.model_validate(document)
+        request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:
         raise RefusedFields(from_validation_error(error, document)) from None
+    return request
 
 
-def _seed(operation: Operation, request: BaseModel) -> int | None:
+def _seed(operation: Operation[Any, Any], request: BaseModel) -> int | None:
     seed = operation.seed(request)
     if seed is not None and seed not in _SEEDS:
         raise InvalidInput("a seed is an integer of 64 bits", pointer="/options/seed")

@@ -18,13 +18,12 @@ async def ended(service: Service, job: Job, seconds: float) -> Job:
     """Return the job once it has ended, or as it is when `seconds` have passed or the service stops."""
     if job.ended or seconds <= 0:
         return job
-    started = time.monotonic()
     if service.dispatcher is None:
         job = await _looked_up(service, job, seconds)
     else:
         job = await _told(service, service.dispatcher, job, seconds)
     if job.ended:
-        service.metrics.observe_wait(job.operation, job.status, time.monotonic() - started)
+        service.metrics.observe_job(job)
     return job
 
 
@@ -32,8 +31,12 @@ async def _told(service: Service, dispatcher: Dispatcher, job: Job, seconds: flo
     loop = asyncio.get_running_loop()
     end: asyncio.Future[Job] = loop.create_future()
 
+    def settle(job: Job) -> None:
+        if not end.done():
+            end.set_result(job)
+
     def on_end(job: Job) -> None:
-        loop.call_soon_threadsafe(lambda: end.done() or end.set_result(job))
+        loop.call_soon_threadsafe(settle, job)
 
     dispatcher.subscribe(job.id, on_end)
     try:

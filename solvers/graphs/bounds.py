@@ -83,7 +83,7 @@ class BoundsResult(BaseModel):
 
 
 class NotApplicable(Exception):
-    """This kind of bound has nothing to say of this graph; the message says why."""
+    """A kind of bound has nothing to say of a graph; the message says why."""
 
 
 def run_bounds(request: BoundsRequest, context: Context) -> BoundsResult:

@@ -121,7 +121,8 @@ def balanced_sides(num_vertices: int, edges: np.ndarray, weights: np.ndarray) ->
     for start in range(0, len(ends), ARCS_PER_CALL):
         if not _unite(ends[start : start + ARCS_PER_CALL], signs[start : start + ARCS_PER_CALL], parent, parity):
             return None
-    return _sides_from_first_vertices(parent, parity)
+    sides: np.ndarray = _sides_from_first_vertices(parent, parity)
+    return sides
 
 
 @njit(cache=True, nogil=True)

@@ -51,8 +51,9 @@ def build_csr(num_vertices: int, edges: np.ndarray, weights: np.ndarray) -> Csr:
     >>> path.indices.tolist(), path.weights.tolist()
     ([1, 0, 2, 1], [7, 7, 5, 5])
     """
-    ends = np.ascontiguousarray(edges, dtype=np.int32).reshape(-1, 2)
-    return Csr(*_symmetric_rows(int(num_vertices), ends, np.ascontiguousarray(weights, dtype=np.int64)))
+    # Read-only arrays would be compiled for anew.
+    ends = np.require(edges, np.int32, ["C", "W"]).reshape(-1, 2)
+    return Csr(*_symmetric_rows(int(num_vertices), ends, np.require(weights, np.int64, ["C", "W"])))
 
 
 def cut_value(edges: np.ndarray, weights: np.ndarray, sides: np.ndarray) -> int:

@@ -200,7 +200,6 @@ def _least_degree(indptr, indices, work_limit, fill_limit):  # type: ignore[no-u
         order[step] = p
         eliminated[p] = True
 
-        # The clique of p: its neighbours, and those met through its elements, which it covers from now on.
         bound = num_neighbours[p]
         for slot in range(start[p] + num_neighbours[p], start[p] + num_neighbours[p] + num_elements[p]):
             bound += clique_size[rows[slot]]
@@ -208,67 +207,91 @@ def _least_degree(indptr, indices, work_limit, fill_limit):  # type: ignore[no-u
             larger = np.empty(max(2 * len(pool), fill + bound), np.int32)
             larger[:fill] = pool[:fill]
             pool = larger
-        size = 0
-        for slot in range(start[p], start[p] + num_neighbours[p]):
-            v = rows[slot]
-            if not eliminated[v] and mark[v] != p:
-                mark[v] = p
-                pool[fill + size] = v
-                size += 1
-        for slot in range(start[p] + num_neighbours[p], start[p] + num_neighbours[p] + num_elements[p]):
-            e = rows[slot]
-            if absorbed[e]:
-                continue
-            absorbed[e] = True
-            for k in range(clique_start[e], clique_start[e] + clique_size[e]):
-                v = pool[k]
-                if not eliminated[v] and mark[v] != p:
-                    mark[v] = p
-                    pool[fill + size] = v
-                    size += 1
+        size = _gather(
+            p, rows, start, num_neighbours, num_elements, eliminated, absorbed, clique_start, clique_size, pool, fill, mark
+        )
         clique_start[p], clique_size[p] = fill, size
         work += size * size
         # The clique itself is still to be eliminated: to wait for that would only tell the same later.
         if work + size * size * size // 3 > work_limit or fill + size + size * size // 2 > fill_limit:
             return order[:step], fill, work
 
-        # For every element that meets the clique: how many of its vertices lie outside.
-        for k in range(fill, fill + size):
-            v = pool[k]
-            for slot in range(start[v] + num_neighbours[v], start[v] + num_neighbours[v] + num_elements[v]):
-                e = rows[slot]
-                if not absorbed[e]:
-                    if outside_of[e] != p:
-                        outside_of[e] = p
-                        outside[e] = clique_size[e]
-                    outside[e] -= 1
-
-        for k in range(fill, fill + size):
-            v = pool[k]
+        clique = pool[fill : fill + size]
+        _count_outside(p, clique, rows, start, num_neighbours, num_elements, absorbed, clique_size, outside, outside_of)
+        for v in clique:
             _drop(v, degree[v], head, following, before)
-            first = start[v]
-            write = first
-            for slot in range(first, first + num_neighbours[v]):
-                u = rows[slot]
-                if not eliminated[u] and mark[u] != p:
-                    rows[write] = u
-                    write += 1
-            reach = write - first
-            first_element = first + num_neighbours[v]
-            num_neighbours[v] = write - first
-            for slot in range(first_element, first_element + num_elements[v]):
-                e = rows[slot]
-                if not absorbed[e] and outside[e] > 0:
-                    rows[write] = e
-                    write += 1
-                    reach += outside[e]
-            rows[write] = p
-            num_elements[v] = write + 1 - first - num_neighbours[v]
+            reach = _update_row(v, p, rows, start, num_neighbours, num_elements, eliminated, absorbed, outside, mark)
             degree[v] = min(n - step - 2, degree[v] + size - 1, reach + size - 1)
             _push(v, degree[v], head, following, before)
             least = min(least, degree[v])
         fill += size
     return order, fill, work
+
+
+@njit(cache=True, nogil=True)
+def _gather(  # type: ignore[no-untyped-def]
+    p, rows, start, num_neighbours, num_elements, eliminated, absorbed, clique_start, clique_size, pool, fill, mark
+):
+    """Write the clique of p to the pool and mark its vertices; return its size.
+
+    It holds the neighbours of p and those met through its elements, which the clique covers from now on.
+    """
+    size = 0
+    first_element = start[p] + num_neighbours[p]
+    for slot in range(start[p], first_element):
+        v = rows[slot]
+        if not eliminated[v] and mark[v] != p:
+            mark[v] = p
+            pool[fill + size] = v
+            size += 1
+    for slot in range(first_element, first_element + num_elements[p]):
+        e = rows[slot]
+        if absorbed[e]:
+            continue
+        absorbed[e] = True
+        for k in range(clique_start[e], clique_start[e] + clique_size[e]):
+            v = pool[k]
+            if not eliminated[v] and mark[v] != p:
+                mark[v] = p
+                pool[fill + size] = v
+                size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _count_outside(p, clique, rows, start, num_neighbours, num_elements, absorbed, clique_size, outside, outside_of):  # type: ignore[no-untyped-def]
+    """Count, for every element that meets the clique of p, its vertices that lie outside."""
+    for v in clique:
+        for slot in range(start[v] + num_neighbours[v], start[v] + num_neighbours[v] + num_elements[v]):
+            e = rows[slot]
+            if not absorbed[e]:
+                if outside_of[e] != p:
+                    outside_of[e] = p
+                    outside[e] = clique_size[e]
+                outside[e] -= 1
+
+
+@njit(cache=True, nogil=True)
+def _update_row(v, p, rows, start, num_neighbours, num_elements, eliminated, absorbed, outside, mark):  # type: ignore[no-untyped-def]
+    """Add the element p to the row of v and drop what it covers; return about how many vertices outside its clique v meets."""
+    first = start[v]
+    write = first
+    first_element = first + num_neighbours[v]
+    for slot in range(first, first_element):
+        u = rows[slot]
+        if not eliminated[u] and mark[u] != p:
+            rows[write] = u
+            write += 1
+    num_neighbours[v] = reach = write - first
+    for slot in range(first_element, first_element + num_elements[v]):
+        e = rows[slot]
+        if not absorbed[e] and outside[e] > 0:
+            rows[write] = e
+            write += 1
+            reach += outside[e]
+    rows[write] = p
+    num_elements[v] = write + 1 - first - num_neighbours[v]
+    return reach
 
 
 @njit(cache=True, nogil=True)

@@ -242,7 +242,7 @@ def _take_message(child_scope, scope, message, on_0, on_1, index):  # type: igno
 
 @njit(cache=True, nogil=True)
 def _place_vertex(v, scope, choices, sides):  # type: ignore[no-untyped-def]
-    index = 0
+    index = np.int64(0)
     for bit in range(len(scope)):
         index |= np.int64(sides[scope[bit]]) << bit
     sides[v] = chosen_side(choices, index)

@@ -33,7 +33,7 @@ LARGEST_FULL_RANK = 50_000
 REDUCED_RANK = 16
 
 # A sweep that gains less than this share of the total weight counts as converged.
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
 MOST_SWEEPS = 4000
 
 # Multiplications before a kernel returns, so that Python can look at the clock: about a tenth of a second.
@@ -43,6 +43,9 @@ WORK_PER_CALL = 100_000_000
 SECONDS_PER_ENTRY = 5e-7
 
 UNIT_ROUNDOFF = 2.2e-16
+
+# Makes a matrix of zeros definite, and its bound no larger to speak of.
+SMALLEST_SHIFT = 1e-300
 
 
 class LowRankSdp:
@@ -81,7 +84,9 @@ class LowRankSdp:
             rank = REDUCED_RANK if n > LARGEST_FULL_RANK else min(n, math.ceil(math.sqrt(2 * n)) + 1)
         self._indptr, self._indices = csr.indptr, csr.indices
         chosen = csr.weights if edge_weights is None else np.asarray(edge_weights)[csr.edge_ids]
-        self._weights = np.ascontiguousarray(chosen, dtype=np.float64)
+        # The largest weight is brought to about 1 by a power of two, which rounds nothing and keeps squares within range.
+        self._exponent = int(np.frexp(np.abs(chosen).max(initial=0.0))[1])
+        self._weights = np.ldexp(chosen.astype(np.float64), -self._exponent)
         self._total = float(np.abs(self._weights).sum()) / 2
         # A vertex that its neighbours pull nowhere stays where it is.
         self._least_norm = 1e-12 * float(np.abs(self._weights).max(initial=0.0))
@@ -107,7 +112,7 @@ class LowRankSdp:
     def primal(self) -> float:
         """Value of the present vectors: no bound, but at the optimum of the relaxation equal to the best one."""
         aligned = _alignment(self._indptr, self._indices, self._weights, self.vectors)
-        return 0.5 * (float(self._weights.sum()) / 2 - float(aligned))
+        return math.ldexp(float(self._weights.sum()) / 2 - float(aligned), self._exponent - 1)
 
     def dual_bound(
         self, *, integral: bool, deadline: float | None = None, stop: Callable[[], bool] = lambda: False
@@ -152,6 +157,8 @@ class LowRankSdp:
         n = len(y)
         if n == 0:
             return Bound(0.0, "sdp_dual", {"kind": "sdp_dual", "y": [], "delta": 0.0})
+        if self._total == 0.0:
+            return _bound_in_unit(0, y, SMALLEST_SHIFT, integral)
 
         def in_time(seconds: float) -> bool:
             return not stop() and (deadline is None or time.monotonic() + seconds <= deadline)
@@ -167,15 +174,23 @@ class LowRankSdp:
             return None
         # Once for the rounding errors of this proof, once more so that another factorisation of the same matrix succeeds as well.
         delta += 2 * rounding_margin(diagonal + delta)
-        value = math.nextafter(math.fsum([*y.tolist(), math.nextafter(n * delta, math.inf)]), math.inf)
-        if integral:
-            value = math.floor(value + 1e-9)
-        return Bound(float(value), "sdp_dual", {"kind": "sdp_dual", "y": y.tolist(), "delta": delta})
+        return _bound_in_unit(self._exponent, y, delta, integral)
 
     def _proof(self) -> Definiteness:
         if self._definiteness is None:
             self._definiteness = Definiteness(self._indptr, self._indices, self._weights / 4)
         return self._definiteness
+
+
+def _bound_in_unit(exponent: int, y: np.ndarray, delta: float, integral: bool) -> Bound:
+    """Return the bound of y and delta counted in units of ``2.0**exponent``."""
+    dual = np.ldexp(y, exponent).tolist()
+    # Rounded up, delta makes good what y loses where numbers of this unit are subnormal.
+    shift = math.nextafter(math.ldexp(delta, exponent), math.inf)
+    value = math.nextafter(math.fsum([*dual, math.nextafter(len(dual) * shift, math.inf)]), math.inf)
+    if integral:
+        value = float(math.floor(value + 1e-9))
+    return Bound(value, "sdp_dual", {"kind": "sdp_dual", "y": dual, "delta": shift})
 
 
 def rounding_margin(diagonal: np.ndarray) -> float:

@@ -12,17 +12,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.canonical import Instance
 from solvers.graphs.certificate import store_large
+from solvers.graphs.csr import build_csr
+from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
 from solvers.graphs.portfolio import RELATIVE_TOLERANCE, Portfolio
 from solvers.graphs.predictions import sample_edge_predictions
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.window_moves import WindowMover
 from solvers.operation import Context, Operation, Resources
 
 GOEMANS_WILLIAMSON_RATIO = 0.878567
@@ -255,12 +259,17 @@ def _advice(request: GraphRequest, instance: Instance) -> Advice | None:
 def warm() -> None:
     """Compile, or load from the cache, all that a run may call."""
     rng = np.random.default_rng(0)
-    for degree in (4, 12):
-        pairs = rng.integers(0, 60, (30 * degree, 2), dtype=np.int32)
-        edges = pairs[pairs[:, 0] != pairs[:, 1]]
+    cycle = np.arange(60)
+    # Five neighbours on either side: nothing can be reduced; two: the window moves come in as well.
+    for reach in (2, 5):
+        edges = np.concatenate([np.column_stack([cycle, (cycle + step) % 60]) for step in range(1, reach + 1)])
+        weighted = Graph(60, edges, edge_weights=rng.integers(1, 9, len(edges)))
         advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
         for method in ("local_search", "auto"):
-            max_cut(edges, advice, method=method, max_iterations=50)
+            max_cut(weighted, advice, method=method, max_iterations=1000)
+        WindowMover(build_csr(60, edges, weighted.edge_weights), seed=0).move(np.zeros(60, np.int8))
+    max_cut(nx.path_graph(7))
+    max_cut(nx.complete_graph(9))
 
 
 MAX_CUT: Operation[MaxCutRequest, GraphResult] = Operation(

@@ -1,8 +1,8 @@
 """An upper bound on MaxCut from edge-disjoint odd cycles.
 
-A cut separates an even number of a cycle's edges, so that it misses at least one edge of every odd cycle. For cycles that share no
-edge and have positive weights only, the sum of the positive weights less the least weight of each cycle is therefore a bound. The
-packing is greedy: triangles first, then short cycles that breadth-first searches close. Where the semidefinite bound needs a
+A cut separates an even number of a cycle's edges, so that it misses at least one edge of every odd cycle. For cycles that share
+no edge and have positive weights only, the sum of the positive weights less the least weight of each cycle is therefore a bound.
+The packing is greedy: triangles first, then short cycles that breadth-first searches close. Where the semidefinite bound needs a
 factorisation, this one takes a walk through the graph, and its certificate is checked by counting.
 """
 
@@ -118,8 +118,8 @@ def _add_searched(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Search from vertex after vertex, again from the same one while that closes cycles.
 
-    A search ends with the first level that closes a cycle: later ones are longer. A component that it exhausts without meeting an odd
-    closing edge is bipartite, and stays so as edges are used up: it is settled. Edges in use are dropped from the rows when met.
+    A search ends with the first level that closes a cycle: later ones are longer. A component that it exhausts without closing one
+    is bipartite, and stays so as edges are used up: it is settled. Edges in use are dropped from the rows when met.
     """
     n = len(indptr) - 1
     limit = counts[3] + work_limit

@@ -40,8 +40,11 @@ from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
 
+# Of the time, for what is cheap on most graphs but not on the largest: odd cycles, roundings, a look for components of small width.
+SMALL_SHARE = 0.05
+
 # Kept back for lifting, checking and writing the answer: seconds per vertex or edge, and a share of the time limit.
-FINISH_SECONDS_PER_ITEM, FINISH_SHARE = 1e-6, 0.01
+FINISH_SECONDS_PER_ITEM, FINISH_SHARE = 3e-7, 0.01
 
 RELATIVE_TOLERANCE = 1e-9
 FIRST_SLICE = 1 / 64
@@ -203,15 +206,20 @@ class Portfolio:
         self._lap("greedy")
 
     def _bound_cheaply(self) -> None:
+        stop = self._stop_after(SMALL_SHARE)
         for part, component in enumerate(self._open_components()):
-            if self._is_out_of_time():
+            if stop():
                 break
-            self._offer_bound(part, odd_cycle_bound(_csr_of(component), stop=self._must_stop))
+            self._offer_bound(part, odd_cycle_bound(_csr_of(component), stop=stop))
         self._lap("bounds")
 
     def _relax(self) -> None:
         """Solve the semidefinite relaxation, offer its bounds, and round it."""
-        until = math.inf if self._counts_iterations else time.monotonic() + BOUND_SHARE * self._time
+        started = time.monotonic()
+        until = math.inf if self._counts_iterations else started + BOUND_SHARE * self._time
+        # A proof may take the exact finish's share as well where there is nothing to finish.
+        proof_share = BOUND_SHARE if self._has_exact_finish() else BOUND_SHARE + EXACT_SHARE
+        proven_until = None if self._counts_iterations else started + proof_share * self._time
         components = self._open_components()
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in components]
         for part, component in enumerate(components):
@@ -225,7 +233,7 @@ class Portfolio:
                     break
                 sdp.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(sdp.vectors, HYPERPLANES, self._streams[2])
-            bound = sdp.dual_bound(integral=False, deadline=self._context.deadline, stop=self._must_stop)
+            bound = sdp.dual_bound(integral=False, deadline=proven_until, stop=self._must_stop)
             if bound is not None:
                 self._offer_bound(part, bound)
         self._lap("bounds")
@@ -234,13 +242,14 @@ class Portfolio:
 
     def _round(self, cuts: np.ndarray) -> None:
         descended: list[tuple[int, np.ndarray]] = []
+        stop = self._stop_after(SMALL_SHARE)
         for sides in cuts:
-            if self._must_stop():
-                return
+            if self._must_stop() or (descended and stop()):
+                break
             local, _ = descend(self.space.csr, sides)
             self._offer_free(local, "sdp_rounding")
             descended.append((int(self.space.part_values(local).sum()), local))
-        self.rounded_relaxation = True
+        self.rounded_relaxation = len(descended) == len(cuts)
         descended.sort(key=lambda pair: -pair[0])
         self._roundings = [local for _, local in descended[:ROUNDED_STARTS]]
 
@@ -248,17 +257,18 @@ class Portfolio:
         """Let the two parts take turns, the relaxation coming in after their first."""
         rounds = self._rounds()
         next(rounds)
-        if self._must_stop():
-            return
-        self._relax()
+        for bound in (self._bound_cheaply, self._relax):
+            if self._must_stop():
+                return
+            bound()
         self._hand_on_bound_time()
         for _ in rounds:
             if self._must_stop():
                 return
 
     def _hand_on_bound_time(self) -> None:
-        """Give the search what the bounds left of their share."""
-        unused = max(0.0, BOUND_SHARE * self._time - self.timings.get("bounds", 0.0))
+        """Give the search what the bounds left of their share, or take from it what they took beyond."""
+        unused = BOUND_SHARE * self._time - self.timings.get("bounds", 0.0)
         for allowance in self._allowances:
             allowance.seconds += unused / len(self._allowances)
 
@@ -382,15 +392,18 @@ class Portfolio:
     def _settled(self) -> dict[int, tuple[int, np.ndarray, Bound]]:
         """Solve the components whose optimum costs next to nothing."""
         settled: dict[int, tuple[int, np.ndarray, Bound]] = {}
+        stop = self._stop_after(SMALL_SHARE)
         for index, component in enumerate(self.kernel.components):
-            if self._is_out_of_time():
+            if stop():
                 break
-            found = self._settle(index, component)
+            found = self._settle(index, component, stop)
             if found is not None:
                 settled[index] = found
         return settled
 
-    def _settle(self, index: int, component: Component) -> tuple[int, np.ndarray, Bound] | None:
+    def _settle(
+        self, index: int, component: Component, stop: Callable[[], bool]
+    ) -> tuple[int, np.ndarray, Bound] | None:
         sides = balanced_sides(component.num_vertices, component.edges, component.weights)
         if sides is not None:
             bound = trivial_bound(component.weights)
@@ -398,12 +411,12 @@ class Portfolio:
         if self._options.method not in ("auto", "exact"):
             return None
         if component.num_vertices <= LARGEST_ENUMERATED:
-            enumerated = enumerate_max_cut(component.num_vertices, component.edges, component.weights, stop=self._is_out_of_time)
+            enumerated = enumerate_max_cut(component.num_vertices, component.edges, component.weights, stop=stop)
             if enumerated is None:
                 return None
             value, sides = enumerated
             return value, sides, Bound(value, "enumeration", {"kind": "enumeration"})
-        plan = plan_elimination(component.num_vertices, component.edges, stop=self._is_out_of_time)
+        plan = plan_elimination(component.num_vertices, component.edges, stop=stop)
         self._is_narrow[index] = plan is not None
         if plan is None or plan.table_entries > EARLY_TABLE_ENTRIES:
             return None
@@ -459,6 +472,18 @@ class Portfolio:
     def _is_out_of_time(self) -> bool:
         return self._context.cancelled or time.monotonic() >= self._context.deadline - self._finish_seconds
 
+    def _stop_after(self, share: float) -> Callable[[], bool]:
+        """Return what tells a stage that it has used its share of the time; with `max_iterations` the deadline alone."""
+        until = math.inf if self._counts_iterations else time.monotonic() + share * self._time
+
+        def stop() -> bool:
+            if time.monotonic() < until:
+                return self._is_out_of_time()
+            self.clock_decided = True
+            return True
+
+        return stop
+
     def _reason_to_stop(self) -> str | None:
         if self.is_optimal:
             return "optimal"
@@ -474,9 +499,9 @@ def _csr_of(component: Component) -> Csr:
 
 
 _STAGES: dict[str, tuple[Callable[[Portfolio], None], ...]] = {
-    "auto": (Portfolio._bound_cheaply, Portfolio._search, Portfolio._finish_exactly),
-    "local_search": (Portfolio._bound_cheaply, Portfolio._search),
-    "exact": (Portfolio._bound_cheaply, Portfolio._warm_up, Portfolio._relax, Portfolio._finish_exactly),
+    "auto": (Portfolio._search, Portfolio._finish_exactly),
+    "local_search": (Portfolio._search,),
+    "exact": (Portfolio._warm_up, Portfolio._bound_cheaply, Portfolio._relax, Portfolio._finish_exactly),
     "sdp": (Portfolio._relax,),
     "paper": (Portfolio._bound_cheaply, Portfolio._follow_the_paper, Portfolio._relax),
 }

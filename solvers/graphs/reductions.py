@@ -8,8 +8,9 @@ separated from which. That function is a constant plus weights on the edges betw
 - degree 3: k = max(0, a + b + c), f_p = max(a, b + c), f_q = max(b, a + c), f_r = max(c, a + b);
   constant += k, edge pq += (f_p + f_q - f_r - k) / 2, edges pr and qr likewise.
 
-Weights are doubled first, since halves appear. A vertex of degree 3 whose numerators are odd then stays; they have one parity.
-Edges of weight 0 are no edges and parallel edges add up. The vertices come back in reverse order, each on the better side.
+Weights are doubled first, since halves appear. Quarters never do: the doubled weights at every vertex sum to an even number, and
+keep doing so, for where a + b + c is even f_p has the parity of a and k is even; the numerators then are even too. Edges of weight 0
+are no edges and parallel edges add up. The vertices come back in reverse order, each on the better side.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ def _eliminate(graph, queue, is_queued, has_left, eliminated, eliminated_weights
         state[_HEAD] = (state[_HEAD] + 1) % n
         state[_LENGTH] -= 1
         is_queued[v] = False
-        if graph.degree[v] > LARGEST_DEGREE or (graph.degree[v] == LARGEST_DEGREE and _leaves_quarters(graph, v)):
+        if graph.degree[v] > LARGEST_DEGREE:
             continue
         degree = take_out(graph, v, p, w)
         has_left[v] = True
@@ -224,18 +225,6 @@ def _join_neighbours(graph, degree, p, w):  # type: ignore[no-untyped-def]
     add_weight(graph, p[0], p[2], (f0 + f2 - f1 - constant) >> 1)
     add_weight(graph, p[1], p[2], (f1 + f2 - f0 - constant) >> 1)
     return constant
-
-
-@njit(cache=True, nogil=True)
-def _leaves_quarters(graph, v):  # type: ignore[no-untyped-def]
-    """Whether a vertex of degree 3 would put halves of the doubled weights on edges."""
-    half = graph.first[v]
-    a = graph.weight[half >> 1]
-    half = graph.after[half]
-    b = graph.weight[half >> 1]
-    c = graph.weight[graph.after[half] >> 1]
-    total = max(a, b + c) + max(b, a + c) + max(c, a + b) + max(np.int64(0), a + b + c)
-    return total & 1 == 1
 
 
 @njit(cache=True, nogil=True)

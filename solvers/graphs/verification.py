@@ -192,7 +192,7 @@ def from_objects(graph: Any, solution: Any = None, certificate: Any = None, *, p
 
 
 GRAPHS_VERIFY = Operation(
-    name="verify",
+    name="graphs-verify",
     path="graphs/verify",
     summary="Check a solution and prove its bound again, trusting neither.",
     description=DESCRIPTION,

@@ -91,7 +91,7 @@ class _Room(NamedTuple):
     choices: np.ndarray  # (window, words)
     on_0: np.ndarray  # (2^k,)
     on_1: np.ndarray  # (2^k,)
-    index: np.ndarray  # (2^k,)
+    positions: np.ndarray  # (2^k,)
 
 
 def _make_room(num_vertices: int, window: int, max_width: int) -> _Room:
@@ -117,7 +117,7 @@ def _make_room(num_vertices: int, window: int, max_width: int) -> _Room:
         choices=np.empty((window, words_for(max_width)), np.uint64),
         on_0=np.empty(table, np.int64),
         on_1=np.empty(table, np.int64),
-        index=np.empty(table, np.int32),
+        positions=np.empty(table, np.int32),
     )
 
 
@@ -356,7 +356,7 @@ def _fill_tables(indptr, indices, weights, sides, num_eliminated, random_state, 
                 bits[room.bit_of[room.scopes[child, child_bit]]] = 1 << child_bit
             start = room.message_start[child]
             message = room.messages[start : start + (np.int64(1) << child_size)]
-            add_message(room.on_0, room.on_1, message, bits, size, child_size, room.index)
+            add_message(room.on_0, room.on_1, message, bits, size, child_size, room.positions)
             child = room.next_child[child]
 
         start = room.message_start[i]
