@@ -147,7 +147,7 @@ class Nursery:
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         descriptor = there.socket.fileno()
         self._zygote = subprocess.Popen(
-            [sys.executable, "-m", "app.jobs.zygote", str(descriptor)],
+            [sys.executable, "-m", "app.jobs.zygote", str(descriptor), str(os.getpid())],
             pass_fds=[descriptor],
             stdin=subprocess.DEVNULL,
             start_new_session=True,
@@ -192,8 +192,9 @@ class Nursery:
         assert self._zygote is not None
         self._selector.unregister(self._control.socket)
         self._control.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._zygote.wait(_ZYGOTE_END_SECONDS)
+        if self.preloaded:  # before, it hears nothing and has no children to take along
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._zygote.wait(_ZYGOTE_END_SECONDS)
         self._zygote.kill()
         self._zygote.wait()
         self._zygote, self._control = None, None

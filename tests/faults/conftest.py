@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -57,24 +58,31 @@ class Server:
         return left
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Start servers that share one data folder; they stop with the test."""
+@contextlib.contextmanager
+def servers_in(folder: Path) -> Iterator[Callable[..., Server]]:
+    """Start servers that share one data folder; they stop with the block."""
     with contextlib.ExitStack() as stack:
-        count = iter(range(10))
+        count = itertools.count()
 
         def start(settings: Mapping[str, str] | None = None) -> Server:
             port = free_port()
             environment = {
-                "FORESOLVE_DATA_DIR": str(tmp_path / "data"),
+                "FORESOLVE_DATA_DIR": str(folder / "data"),
                 "FORESOLVE_CATALOGUE": "tests.jobs.operations:CATALOGUE",
                 "FORESOLVE_WORKERS": "2",
+                "FORESOLVE_GRACE_SECONDS": "3",
                 **(settings or {}),
             }
-            log = tmp_path / f"server-{next(count)}.log"
+            log = folder / f"server-{next(count)}.log"
             process = stack.enter_context(running(["serve", "--port", str(port)], environment, log=log))
             return Server(process, port)
 
+        yield start
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    with servers_in(tmp_path) as start:
         yield start
 
 

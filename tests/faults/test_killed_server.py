@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -123,6 +125,26 @@ def test_a_server_that_is_told_to_stop_lets_running_jobs_end(start, journal):
     server = start()
     eventually(lambda: statuses(server, jobs) == ["succeeded"] * 3)
     assert [len(spans) for spans in runs(journal).values()] == [1, 1, 1]
+
+
+def test_a_zygote_that_still_loads_ends_with_its_server(tmp_path):
+    code = (
+        "import sys, threading\n"
+        "from pathlib import Path\n"
+        "from app.jobs.local import LocalExecutor\n"
+        "executor = LocalExecutor('tests.faults.endless_preload:CATALOGUE', 'memory://', Path(sys.argv[1]))\n"
+        "executor.start(lambda: None)\n"
+        "threading.Event().wait()\n"
+    )
+    server = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    parent = psutil.Process(server.pid)
+    eventually((tmp_path / "loading").exists)
+    left = parent.children(recursive=True)
+
+    server.kill()
+    server.wait()
+
+    eventually(lambda: all_gone(left), patience=ORPHAN_SECONDS)
 
 
 def test_a_stopped_server_leaves_no_process(start):

@@ -7,15 +7,17 @@ import signal
 
 import pytest
 
+from tests.faults.conftest import servers_in
 from tests.waiting import eventually
 
 CANCEL_SECONDS = 2.0
 """From the request to cancel to the best answer so far."""
 
 
-@pytest.fixture
-def server(start):
-    return start({"FORESOLVE_JOB_MEMORY_MB": "400"})
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with servers_in(tmp_path_factory.mktemp("servers")) as start:
+        yield start({"FORESOLVE_JOB_MEMORY_MB": "400"})
 
 
 def test_a_job_whose_worker_is_killed_each_time_fails_with_a_clear_problem(server):
