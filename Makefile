@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/kernels
 export FORESOLVE_KERNELS_DIR ?= $(NUMBA_CACHE_DIR)
 
-.PHONY: setup demo serve test test-long lint bench secrets clean
+.PHONY: setup demo serve test test-long lint bench bench-long secrets clean
 
 setup: $(READY)
 
@@ -41,7 +41,13 @@ lint: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	$(RUN) -m benchmarks.max_cut_peers
+	$(RUN) -m benchmarks.max_cut_predictions
 	$(RUN) -m benchmarks.machinery
+
+bench-long: $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	$(RUN) -m benchmarks.max_cut_peers --solvers foresolve --limits 60
 
 # What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
 secrets: secrets/foresolve_database_url

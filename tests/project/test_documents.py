@@ -10,15 +10,8 @@ from typer.testing import CliRunner
 from app.cli import cli
 from app.client import Client
 from app.operations import CATALOGUE
-from app.own_service import own_service
 from app.settings import Settings
 from tests.project.documents import ROOT, code_blocks
-
-
-@pytest.fixture(scope="module")
-def a_running_service():
-    with own_service() as url:
-        yield url
 
 
 def shell_lines() -> list[str]:
