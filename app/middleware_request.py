@@ -26,6 +26,7 @@ EXTRA_HEADERS = "foresolve.headers"
 _SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _CLIENT_LEFT = 499
 _UNMATCHED = "unmatched"
+_PROBES = frozenset({"/health/live", "/health/ready", "/metrics"})
 
 _SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -80,7 +81,9 @@ class RequestRecord:
         finally:
             seconds = time.perf_counter() - started
             self.observe(scope["method"], getattr(scope.get("route"), "path", _UNMATCHED), status, seconds)
-            log.info("request", method=scope["method"], path=_logged_path(scope), status=status, seconds=round(seconds, 4))
+            # Probes come every few seconds and say nothing as long as all is well.
+            say = log.debug if scope["path"] in _PROBES and status < 500 else log.info
+            say("request", method=scope["method"], path=_logged_path(scope), status=status, seconds=round(seconds, 4))
 
 
 class Incidents:

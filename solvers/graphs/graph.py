@@ -253,7 +253,7 @@ def label_positions(labels: Sequence[Any], pointer: str = "/labels") -> dict[Has
     """
     if not set(map(type, labels)) <= {str, int}:
         for index, label in enumerate(labels):
-            if label is None or isinstance(label, bool) or not isinstance(label, Hashable):
+            if label is None or isinstance(label, bool) or not _is_hashable(label):
                 raise InvalidGraph(f"{as_written(label)} is not the name of a vertex", pointer=f"{pointer}/{index}")
     positions: dict[Hashable, int] = {}
     for position, label in enumerate(labels):
@@ -262,6 +262,15 @@ def label_positions(labels: Sequence[Any], pointer: str = "/labels") -> dict[Has
                 f"{as_written(label)} is already the name of vertex {positions[label]}", pointer=f"{pointer}/{position}"
             )
     return positions
+
+
+def _is_hashable(label: Any) -> bool:
+    # A tuple is Hashable whatever it holds; only hashing it tells.
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
 
 
 def without_mirror_images(listed: Graph) -> Graph:

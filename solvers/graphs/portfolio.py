@@ -58,7 +58,9 @@ LARGEST_ENUMERATED = 25
 
 # Beyond this branch and bound has proven nothing about a cut within minutes.
 LARGEST_FOR_CP_SAT = 200
-CP_SAT_WORK = 60.0
+
+# In CP-SAT's deterministic unit, a few seconds each here.
+CP_SAT_WORK = 1.0
 
 
 class HistoryEntry(NamedTuple):
@@ -401,9 +403,7 @@ class Portfolio:
                 settled[index] = found
         return settled
 
-    def _settle(
-        self, index: int, component: Component, stop: Callable[[], bool]
-    ) -> tuple[int, np.ndarray, Bound] | None:
+    def _settle(self, index: int, component: Component, stop: Callable[[], bool]) -> tuple[int, np.ndarray, Bound] | None:
         sides = balanced_sides(component.num_vertices, component.edges, component.weights)
         if sides is not None:
             bound = trivial_bound(component.weights)

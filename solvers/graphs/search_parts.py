@@ -23,13 +23,14 @@ from solvers.graphs.window_moves import WindowMover
 FIRST_SWEEPS = 500
 SWEEP_GROWTH = 4
 MOST_SWEEPS = 20_000
-HOT, COLD = 3.0, 0.2
-HOT_FROM_ADVICE = 0.8
+
+# In units of the mean weight. The second goes on from a good cut, and is too cold to forget it.
+HOT, HOT_FROM_GOOD_CUT, COLD = 1.5, 0.8, 0.2
 
 # Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
 WINDOW_DEGREE = 8
 WINDOW_MOVE_COST = 20
-WINDOW_PATIENCE = 40
+WINDOW_PATIENCE = 400
 
 Starts = Callable[[int], "np.ndarray | None"]
 Offer = Callable[[np.ndarray, str], bool]
@@ -74,7 +75,9 @@ class Allowance:
 def advice_free_search(
     space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
-    """Anneal from random cuts and from those of `starts` in turn, longer each time; on sparse graphs, follow up with window moves.
+    """Anneal from random cuts and from those of `starts` in turn, longer each time, and every other time from the best so far.
+
+    On sparse graphs window moves follow.
 
     Parameters
     ----------
@@ -95,13 +98,15 @@ def advice_free_search(
     """
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        given = starts(attempt // 2) if attempt % 2 else None
-        start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
-        run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
+        if attempt % 2:
+            run = _annealer(space.csr, incumbent.sides, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
+        else:
+            given = starts(attempt // 4) if attempt % 4 else None
+            start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
+            run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
         yield from _anneal(run, offer, "local_search")
         if windows is not None:
             yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
-            yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length))
 
 
 def advice_search(
@@ -132,7 +137,7 @@ def advice_search(
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
         start = incumbent.sides if attempt % 2 else best_start
-        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_ADVICE, rng)
+        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
         yield from _anneal(run, offer, "advice_local_search")
         if windows is not None:
             yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length), "advice_local_search")

@@ -81,6 +81,14 @@ def test_an_unknown_file_is_reported_where_it_is_named() -> None:
     assert caught.value.pointer == "/graph/file"
 
 
+@pytest.mark.parametrize("label", [None, True, {"a": 1}, [{"a": 1}], [[["a"], {}]]])
+def test_what_cannot_be_told_apart_is_no_name_of_a_vertex(label: object) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read({"labels": ["a", label], "edges": []})
+
+    assert caught.value.pointer == "/labels/1"
+
+
 @pytest.mark.parametrize("body", [{"num_vertices": 0}, {"edges": []}, {"num_vertices": 4}, {"labels": ["a"]}, {"edges_flat": []}])
 def test_a_graph_may_be_empty(body: dict) -> None:
     assert len(read(body).edges) == 0
