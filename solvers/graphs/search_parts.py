@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -33,7 +34,13 @@ WINDOW_MOVE_COST = 20
 WINDOW_PATIENCE = 400
 
 Starts = Callable[[int], "np.ndarray | None"]
-Offer = Callable[[np.ndarray, str], bool]
+Offer = Callable[[np.ndarray, str], None]
+
+
+class OfferAdvised(Protocol):
+    """Takes a cut, its stage, and the threshold from which on that followed the advice."""
+
+    def __call__(self, sides: np.ndarray, source: str, threshold: int | None = None) -> None: ...
 
 
 @dataclass
@@ -111,9 +118,9 @@ def advice_free_search(
 
 def advice_search(
     space: SearchSpace,
-    offer: Offer,
+    offer: OfferAdvised,
     incumbent: Incumbent,
-    candidates: Iterable[tuple[str, np.ndarray]],
+    candidates: Iterable[tuple[str, int | None, np.ndarray]],
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[int]:
@@ -121,15 +128,15 @@ def advice_search(
 
     Parameters
     ----------
-    candidates : iterable of (name, sides)
+    candidates : iterable of (name, threshold, sides)
         Cuts of the search space, cheapest first; none is trusted.
 
     Other parameters and yields as in :func:`advice_free_search`.
     """
     best_start, best_value = np.zeros(space.num_vertices, np.int8), -1
-    for name, sides in candidates:
+    for name, threshold, sides in candidates:
         descended, _ = descend(space.csr, sides)
-        offer(descended, name)
+        offer(descended, name, threshold)
         value = int(space.part_values(descended).sum())
         if value > best_value:
             best_start, best_value = descended, value
