@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import socket
 import threading
@@ -157,7 +158,8 @@ class Server(uvicorn.Server):
         """Stop in good order; on the second signal without grace for jobs and connections; on the third like a crash."""
         self._signals += 1
         if self._signals == 1:
-            log.info("stopping")
+            # A signal may come in the midst of a request, whose id is not this line's.
+            contextvars.Context().run(log.info, "stopping")
             super().handle_exit(sig, frame)
         elif self._signals == 2:
             threading.Thread(target=self._stop_at_once, args=(128 + sig,), daemon=True).start()
