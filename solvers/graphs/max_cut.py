@@ -270,11 +270,12 @@ def warm() -> None:
     # Five neighbours on either side: nothing can be reduced; two: the window moves come in as well.
     for reach in (2, 5):
         edges = np.concatenate([np.column_stack([cycle, (cycle + step) % 60]) for step in range(1, reach + 1)])
-        weighted = Graph(60, edges, edge_weights=rng.integers(1, 9, len(edges)))
+        weights = rng.integers(1, 9, len(edges))
+        weighted = Graph(60, edges, edge_weights=weights)
         advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
         for method in ("local_search", "auto"):
             max_cut(weighted, advice, method=method, max_iterations=1000)
-        WindowMover(build_csr(60, edges, weighted.edge_weights), seed=0).move(np.zeros(60, np.int8))
+        WindowMover(build_csr(60, edges, weights), seed=0).move(np.zeros(60, np.int8))
     max_cut(nx.path_graph(7))
     max_cut(nx.complete_graph(9))
 
