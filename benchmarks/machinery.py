@@ -14,22 +14,18 @@ import asyncio
 import contextlib
 import json
 import os
-import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
+from typing import Any
 
 from app.own_service import own_service
+from benchmarks.ledger import RESULTS, Ledger, markdown
 from benchmarks.trivial import CATALOGUE
 from solvers.operation import Context
 
-RESULTS = Path(__file__).parent / "results" / "machinery.jsonl"
 BODY = b'{"numbers": [1, 2]}'
 CLIENTS = 16
 CATALOGUE_SETTING = {"FORESOLVE_CATALOGUE": "benchmarks.trivial:CATALOGUE", "FORESOLVE_LOG_LEVEL": "WARNING"}
@@ -42,23 +38,18 @@ def main() -> None:
     arguments = parser.parse_args()
 
     direct = median_of_direct_calls(arguments.requests)
-    rows: list[dict[str, float | str]] = []
+    ledger = Ledger(RESULTS / "machinery.jsonl", ("database", "date"))
+    rows = []
     for name, database in (("SQLite", sqlite()), ("PostgreSQL", postgresql())):
         with database as settings, own_service({**CATALOGUE_SETTING, **settings}) as url:
             port = int(url.rsplit(":", 1)[1])
-            latencies = asyncio.run(one_after_the_other(port, arguments.requests))
+            latencies = sorted(asyncio.run(one_after_the_other(port, arguments.requests)))
             rate = asyncio.run(at_once(port, arguments.seconds))
-        ordered = sorted(latencies)
-        rows.append(
-            {
-                "database": name,
-                "added_ms_median": 1e3 * (statistics.median(ordered) - direct),
-                "added_ms_p95": 1e3 * (ordered[int(0.95 * len(ordered))] - direct),
-                "requests_per_second": rate,
-            }
-        )
-    show(direct, rows)
-    keep(direct, rows)
+        median, tail = statistics.median(latencies), latencies[int(0.95 * len(latencies))]
+        added = {"added_ms": 1e3 * (median - direct), "added_ms_p95": 1e3 * (tail - direct)}
+        rows.append(ledger.append(database=name, **added, requests_per_second=rate, library_call_us=1e6 * direct))
+    print(f"{os.cpu_count()} cores, clients and service together; the library call takes {1e6 * direct:.0f} µs\n")
+    print(shown(rows))
 
 
 def median_of_direct_calls(count: int) -> float:
@@ -153,27 +144,13 @@ def postgresql() -> Iterator[dict[str, str]]:
             server.cleanup()
 
 
-def show(direct: float, rows: list[dict[str, float | str]]) -> None:
-    table = Table("database", "added latency, median", "95th percentile", f"requests/s, {CLIENTS} clients", box=None)
-    for row in rows:
-        added, tail, rate = row["added_ms_median"], row["added_ms_p95"], row["requests_per_second"]
-        table.add_row(str(row["database"]), f"{added:.1f} ms", f"{tail:.1f} ms", f"{rate:.0f}")
-    console = Console()
-    console.print(f"{os.cpu_count()} cores, clients and service together; the library call takes {1e6 * direct:.0f} µs")
-    console.print(table)
-
-
-def keep(direct: float, rows: list[dict[str, float | str]]) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    line = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "direct_us_median": 1e6 * direct,
-        "databases": rows,
-    }
-    with RESULTS.open("a") as file:
-        file.write(json.dumps(line) + "\n")
+def shown(rows: list[dict[str, Any]]) -> str:
+    header = ["database", "added latency, median", "95th percentile", f"requests/s, {CLIENTS} clients"]
+    cells = [
+        [row["database"], f"{row['added_ms']:.1f} ms", f"{row['added_ms_p95']:.1f} ms", f"{row['requests_per_second']:.0f}"]
+        for row in rows
+    ]
+    return markdown(header, cells)
 
 
 if __name__ == "__main__":
