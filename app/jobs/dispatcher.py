@@ -20,11 +20,11 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from app.files import FileStore
 from app.jobs import leases
-from app.jobs.executor import Checkpointed, Ended, Executor, JobEvent, Reported
+from app.jobs.executor import Checkpointed, Ended, Executor, JobEvent, JobSpec, Reported
 from app.jobs.leases import Claimed, Lease
 from app.jobs.store import Job, JobStore
 from app.jobs.sweep import sweep, sweep_orphans
-from app.problems import internal_error
+from app.problems import internal_error, problem
 from app.settings import Settings
 from solvers.operation import Operation
 
@@ -199,11 +199,19 @@ class Dispatcher:
             self._forget_settled()
         for job, spec in claimed:
             self._running[job.id] = job
-            self._executor.submit(spec, self._inbox.put)
+            self._submit(spec)
         self._tell(ended)
         if now >= self._next_poll:
             self._next_poll = now + self._settings.poll_seconds
             self._look_around()
+
+    def _submit(self, spec: JobSpec) -> None:
+        try:
+            self._executor.submit(spec, self._inbox.put)
+        except Exception:
+            log.exception("the executor took no job", job_id=spec.id)
+            trouble = problem("worker-lost", "the job could not be handed to a worker")
+            self._inbox.put(Ended(spec.id, spec.attempt, "lost", problem=trouble))
 
     def _settle(self, connection: Connection, events: list[JobEvent]) -> list[Job]:
         """Write down what happened; return the jobs that are over."""

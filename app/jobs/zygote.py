@@ -6,7 +6,7 @@ replaced. The zygote has one thread, or its forks would inherit locks that nobod
 It is also the one who knows its children: it kills those that the executor names, tells how each ended, and when the executor is
 gone, even by kill -9, it kills all of them with everything they started, and ends.
 
-Run as ``python -m app.jobs.zygote DESCRIPTOR``, where the descriptor is one end of a :class:`~app.jobs.link.Link`.
+Run as ``python -m app.jobs.zygote DESCRIPTOR PID``: one end of a :class:`~app.jobs.link.Link`, and who has the other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
     """Preload, then serve until the executor is gone."""
     control = Link(socket.socket(fileno=int(sys.argv[1])))
     control.socket.set_inheritable(False)
-    parent = os.getppid()
+    parent = int(sys.argv[2])
     for number in (signal.SIGINT, signal.SIGTERM):
         # Whoever stops a whole process group stops the server too, and that lets running jobs finish. A handler that does nothing
         # is not inherited by programs that a job starts, as ignoring the signal would be.
@@ -46,7 +46,11 @@ def main() -> None:
     with contextlib.suppress(Closed):
         configuration = control.receive().header
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a dead worker leaves behind becomes ours to end
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # while it is deaf; later it has children to take along
+        if os.getppid() != parent:
+            return
         surroundings = _preload(configuration)
+        _prctl(_PR_SET_PDEATHSIG, 0)
         control.send({"kind": "preloaded", "threads": psutil.Process().num_threads()})
         Zygote(control, surroundings, parent).serve()
 

@@ -40,6 +40,10 @@ class Component(NamedTuple):
     def num_vertices(self) -> int:
         return len(self.vertices)
 
+    def csr(self) -> Csr:
+        """Return its adjacency."""
+        return build_csr(self.num_vertices, self.edges, self.weights)
+
 
 class Kernel:
     """The reduced graph of a MaxCut instance.

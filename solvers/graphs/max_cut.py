@@ -22,8 +22,9 @@ from solvers.graphs.certificate import store_large
 from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
-from solvers.graphs.portfolio import RELATIVE_TOLERANCE, Portfolio
+from solvers.graphs.portfolio import Portfolio
 from solvers.graphs.predictions import sample_edge_predictions
+from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
 from solvers.graphs.window_moves import WindowMover
@@ -149,13 +150,20 @@ class _Run:
         self._context = context
         heard = None if advice is None or advice.is_empty else advice
         self.portfolio = Portfolio(
-            instance.num_vertices, instance.edges, instance.edge_weights, heard, options, context, self._report
+            instance.num_vertices,
+            instance.edges,
+            instance.edge_weights,
+            heard,
+            options,
+            MAX_CUT.resources.time_limit if options.time_limit is None else options.time_limit,
+            context,
+            self._report,
         )
 
     def result(self) -> GraphResult:
         """Return the final result, with its proof."""
         snapshot = self._snapshot(self.portfolio.stopped_by)
-        certificate = self.portfolio.upper_bound.certificate()
+        certificate = self.portfolio.progress.upper_bound.certificate()
         snapshot.bound_kind = certificate["kind"]
         if self._options.certificate:
             snapshot.certificate = store_large(certificate, self._context)
@@ -165,8 +173,7 @@ class _Run:
         return snapshot
 
     def _report(self) -> None:
-        run = self.portfolio
-        newest = run.history[-1]
+        newest = self.portfolio.progress.history[-1]
         self._context.report(
             fraction=self._fraction(),
             value=newest.value,
@@ -181,34 +188,34 @@ class _Run:
         return min(1.0, self._context.elapsed / limit) if limit else None
 
     def _snapshot(self, stopped_by: str) -> GraphResult:
-        run, instance = self.portfolio, self._instance
-        sides = run.sides
+        run, found, instance = self.portfolio, self.portfolio.progress, self._instance
+        sides = found.sides
         value = _recomputed(instance, sides)
         self._require_agreement(value)
         return GraphResult(
             solution=sides.tolist(),
             value=value,
-            bound=run.bound,
-            bound_kind=run.upper_bound.kind,
-            optimal=run.is_optimal,
-            gap=relative_gap(value, run.bound),
-            ratio=ratio(value, run.bound),
+            bound=found.bound,
+            bound_kind=found.upper_bound.kind,
+            optimal=found.is_optimal,
+            gap=relative_gap(value, found.bound),
+            ratio=ratio(value, found.bound),
             value_without_predictions=min(value, run.value_without_predictions),
-            winner=run.best.source,
-            reduction=ReducedSize(n=run.kernel.num_vertices, m=len(run.kernel.edges)),
-            history=[HistoryRow(**row._asdict()) for row in run.history],
+            winner=found.best.source,
+            reduction=ReducedSize(n=found.kernel.num_vertices, m=len(found.kernel.edges)),
+            history=[HistoryRow(**row._asdict()) for row in found.history],
             stopped_by=stopped_by,
-            deterministic=not run.clock_decided,
+            deterministic=not run.clock.decided,
             warnings=self._warnings(),
             labels=instance.labels,
             index_base=instance.index_base,
-            timings={stage: round(seconds, 6) for stage, seconds in run.timings.items()},
+            timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
             **self._prediction_report(sides),
         )
 
     def _require_agreement(self, value: float) -> None:
         """Refuse to answer with a value or a bound that the search's own account contradicts."""
-        run = self.portfolio
+        run = self.portfolio.progress
         slack = 0.0 if run.kernel.is_integral else run.kernel.rounding + RELATIVE_TOLERANCE * max(1.0, abs(value))
         if abs(value - run.value) > slack or value > run.bound + slack:
             raise AssertionError(f"the cut is worth {value}, the search counted {run.value}, bounded by {run.bound}")
@@ -222,7 +229,7 @@ class _Run:
             "epsilon_used": advice.epsilon_used,
             "epsilon_estimate": None if estimate is None else estimate.epsilon,
             "prediction_agreement": advice.agreement(sides),
-            "threshold_used": self.portfolio.threshold_used,
+            "threshold_used": self.portfolio.progress.threshold_used,
             "guarantee": self._advice_guarantee(advice) or self._relaxation_guarantee(),
         }
 
@@ -230,7 +237,7 @@ class _Run:
         prefix = self.portfolio.solved_prefix
         if prefix is None:
             return None
-        promised = wide_cut_guarantee(advice, self.portfolio.kernel.original_csr, prefix)
+        promised = wide_cut_guarantee(advice, self.portfolio.progress.kernel.original_csr, prefix)
         return None if promised is None else Guarantee(**promised._asdict())
 
     def _relaxation_guarantee(self) -> Guarantee | None:
@@ -263,11 +270,12 @@ def warm() -> None:
     # Five neighbours on either side: nothing can be reduced; two: the window moves come in as well.
     for reach in (2, 5):
         edges = np.concatenate([np.column_stack([cycle, (cycle + step) % 60]) for step in range(1, reach + 1)])
-        weighted = Graph(60, edges, edge_weights=rng.integers(1, 9, len(edges)))
+        weights = rng.integers(1, 9, len(edges))
+        weighted = Graph(60, edges, edge_weights=weights)
         advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
         for method in ("local_search", "auto"):
             max_cut(weighted, advice, method=method, max_iterations=1000)
-        WindowMover(build_csr(60, edges, weighted.edge_weights), seed=0).move(np.zeros(60, np.int8))
+        WindowMover(build_csr(60, edges, weights), seed=0).move(np.zeros(60, np.int8))
     max_cut(nx.path_graph(7))
     max_cut(nx.complete_graph(9))
 

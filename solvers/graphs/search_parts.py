@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -23,16 +24,23 @@ from solvers.graphs.window_moves import WindowMover
 FIRST_SWEEPS = 500
 SWEEP_GROWTH = 4
 MOST_SWEEPS = 20_000
-HOT, COLD = 3.0, 0.2
-HOT_FROM_ADVICE = 0.8
+
+# In units of the mean weight. The second goes on from a good cut, and is too cold to forget it.
+HOT, HOT_FROM_GOOD_CUT, COLD = 1.5, 0.8, 0.2
 
 # Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
 WINDOW_DEGREE = 8
 WINDOW_MOVE_COST = 20
-WINDOW_PATIENCE = 40
+WINDOW_PATIENCE = 400
 
 Starts = Callable[[int], "np.ndarray | None"]
-Offer = Callable[[np.ndarray, str], bool]
+Offer = Callable[[np.ndarray, str], None]
+
+
+class OfferAdvised(Protocol):
+    """Takes a cut, its stage, and the threshold from which on that followed the advice."""
+
+    def __call__(self, sides: np.ndarray, source: str, threshold: int | None = None) -> None: ...
 
 
 @dataclass
@@ -74,7 +82,9 @@ class Allowance:
 def advice_free_search(
     space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
-    """Anneal from random cuts and from those of `starts` in turn, longer each time; on sparse graphs, follow up with window moves.
+    """Anneal from random cuts and from those of `starts` in turn, longer each time, and every other time from the best so far.
+
+    On sparse graphs window moves follow.
 
     Parameters
     ----------
@@ -95,20 +105,22 @@ def advice_free_search(
     """
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        given = starts(attempt // 2) if attempt % 2 else None
-        start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
-        run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
+        if attempt % 2:
+            run = _annealer(space.csr, incumbent.sides, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
+        else:
+            given = starts(attempt // 4) if attempt % 4 else None
+            start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
+            run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
         yield from _anneal(run, offer, "local_search")
         if windows is not None:
             yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
-            yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length))
 
 
 def advice_search(
     space: SearchSpace,
-    offer: Offer,
+    offer: OfferAdvised,
     incumbent: Incumbent,
-    candidates: Iterable[tuple[str, np.ndarray]],
+    candidates: Iterable[tuple[str, int | None, np.ndarray]],
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[int]:
@@ -116,15 +128,15 @@ def advice_search(
 
     Parameters
     ----------
-    candidates : iterable of (name, sides)
+    candidates : iterable of (name, threshold, sides)
         Cuts of the search space, cheapest first; none is trusted.
 
     Other parameters and yields as in :func:`advice_free_search`.
     """
     best_start, best_value = np.zeros(space.num_vertices, np.int8), -1
-    for name, sides in candidates:
+    for name, threshold, sides in candidates:
         descended, _ = descend(space.csr, sides)
-        offer(descended, name)
+        offer(descended, name, threshold)
         value = int(space.part_values(descended).sum())
         if value > best_value:
             best_start, best_value = descended, value
@@ -132,7 +144,7 @@ def advice_search(
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
         start = incumbent.sides if attempt % 2 else best_start
-        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_ADVICE, rng)
+        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
         yield from _anneal(run, offer, "advice_local_search")
         if windows is not None:
             yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length), "advice_local_search")

@@ -183,14 +183,15 @@ def breed(request: Request, context: Context) -> Result:
 
 
 def journal(request: Request, context: Context) -> Result:
-    """Note when this run began and ended, so that a test sees whether two runs of a job overlapped."""
-    began = time.monotonic()
-    _write(request.journal, f"began {request.value} {os.getpid()} {began}\n")
-    until = began + request.seconds
-    while time.monotonic() < until:
+    """Note time and again that this run lives, so that a test sees whether two runs of a job overlapped."""
+
+    def note() -> None:
+        _write(request.journal, f"{request.value} {os.getpid()} {os.getppid()} {time.monotonic()}\n")
+
+    note()
+    while context.elapsed < request.seconds:
         time.sleep(0.005)
-        _write(request.journal, f"alive {request.value} {os.getpid()} {time.monotonic()}\n")
-    _write(request.journal, f"ended {request.value} {os.getpid()} {time.monotonic()}\n")
+        note()
     return Result(value=request.value)
 
 

@@ -274,6 +274,14 @@ def test_a_claim_whose_answer_was_lost_is_made_good(store, submit, start, execut
     eventually(lambda: status(store, job) == "queued")
 
 
+def test_a_job_that_the_executor_does_not_take_is_tried_again(store, submit, start, executor, monkeypatch):
+    monkeypatch.setattr(executor, "submit", lambda spec, events: 1 / 0)
+    dispatcher = start()
+    ends = ends_of(dispatcher, submit(max_attempts=2))
+
+    assert ends.get(timeout=PATIENCE).problem["type"] == "worker-lost"
+
+
 def test_what_the_database_refuses_fails_its_own_job_alone(store, submit, dispatcher, executor):
     first, second = submit(), submit()
     executor.next()

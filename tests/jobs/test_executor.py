@@ -347,6 +347,17 @@ def test_everything_recovers_from_the_death_of_the_zygote(driver, journal):
     assert driver.value("echo", body={"value": 1}) == 1
 
 
+def test_everything_recovers_from_a_fault_of_the_executor_itself(driver, journal, tmp_path, monkeypatch):
+    driver.submit("stall", body={"journal": str(journal)})
+    lines(journal)
+    with monkeypatch.context() as patch:
+        patch.setattr("app.jobs.local.trees", lambda roots: 1 / 0)
+        ended, _ = driver.until_end()
+
+    assert ended.outcome == "lost"
+    driver.wait_for_room()
+
+
 def test_what_a_dead_worker_started_ends_with_it(driver, journal):
     driver.submit("breed", body={"journal": str(journal)})
     worker, *bred = map(int, lines(journal, 3))

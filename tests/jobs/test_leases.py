@@ -174,6 +174,18 @@ def test_a_late_attempt_of_the_same_dispatcher_does_not_count_either(store, subm
     assert store.get(first.job.id) == second.job
 
 
+def test_who_gave_a_job_back_has_no_say_in_the_same_attempt_of_another(store, submit):
+    job = submit()
+    (first,) = claim(store)
+    with store.writing() as connection:
+        A_LEASE.release(connection, Ended(job.id, 1, "cancelled"), first.job)
+    (second,) = claim(store, lease=ANOTHER)
+
+    assert first.job.attempt == second.job.attempt
+    assert end(store, first, "succeeded", b"1") is None
+    assert store.get(job.id) == second.job
+
+
 def test_a_job_whose_worker_dies_is_tried_as_often_as_allowed(store, submit):
     submit(max_attempts=2)
 

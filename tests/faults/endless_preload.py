@@ -1,0 +1,17 @@
+"""A catalogue that takes for ever to load, and says when it began to."""
+
+import os
+import time
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from solvers.operation import Operation
+
+
+def warm() -> None:
+    Path(os.environ["NUMBA_CACHE_DIR"], "loading").touch()
+    time.sleep(1000)
+
+
+CATALOGUE = (Operation("x", "x", BaseModel, BaseModel, lambda request, context: request, "", warm=warm),)
