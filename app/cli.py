@@ -309,13 +309,13 @@ def report_fault(problem: Mapping[str, Any]) -> None:
     """Say what is wrong, and where."""
     detail = str(problem.get("detail") or problem.get("title"))
     line = f"line {problem.get('line')}: "
-    faults = problem.get("errors") or []
+    faults = [(str(fault.get("pointer") or "/"), str(fault.get("detail"))) for fault in problem.get("errors") or []]
     say(f"error: {line if 'line' in problem and line not in detail else ''}{detail}")
-    if len(faults) > 1 or (faults and faults[0].get("detail") != problem.get("detail")):
-        for fault in faults:
-            say(f"  {fault.get('pointer') or '/'}: {fault.get('detail')}")
-    elif faults and faults[0].get("pointer"):
-        say(f"  at {faults[0]['pointer']}")
+    if len(faults) > 1:
+        for pointer, fault in faults:
+            say(f"  {pointer}: {fault}")
+    elif faults and faults[0][0] not in detail:
+        say(f"  at {faults[0][0]}")
 
 
 def _operation(name: str) -> Operation[Any, Any]:

@@ -52,7 +52,7 @@ class ProgressDisplay:
 
     def say(self, line: str) -> None:
         """Show a line of its own."""
-        self._console.print(Text(line))
+        self._console.print(Text(line), soft_wrap=True)
 
     def tick(self) -> None:
         """Bring the display up to date."""
@@ -68,7 +68,7 @@ class ProgressDisplay:
         elif line != self._shown and elapsed >= self._next_line:
             self._shown = line
             self._next_line = elapsed + PLAIN_LINE_SECONDS
-            self._console.print(Text(f"{elapsed:7.1f} s  {line}"))
+            self._console.print(Text(f"{elapsed:7.1f} s  {line}"), soft_wrap=True)
 
     def close(self) -> None:
         """Leave the terminal as it was."""
