@@ -4,7 +4,7 @@ Until nothing applies:
 
 - a set is dropped if another one contains it and costs no more (of two alike the one of higher index goes);
 - an element is dropped if the sets that contain it include all those that contain another element (of two alike: higher index);
-- a set that alone contains an element is chosen, and its elements are covered.
+- a set that is free, or alone contains an element, is chosen, and its elements are covered.
 
 A cover of what is left, with the chosen sets, covers everything at least cost if it covers what is left at least cost.
 """
@@ -38,7 +38,8 @@ class SetReduction:
     forced : int64 array
         Sets that are chosen, in the order in which they were found.
     forcing : int64 array
-        For each forced set an element that was in no other set left, and in none of the sets forced later.
+        For each forced set an element that was in no other set left, and is in none of the sets forced later; for a free one
+        just any of its elements.
     """
 
     original: Incidence
@@ -107,15 +108,19 @@ def reduce_sets(incidence: Incidence, *, stop: Stop = lambda: False) -> SetReduc
     ([0, 2], 2, 0)
     """
     n, m = incidence.num_sets, incidence.num_elements
-    sizes, frequencies = incidence.sizes.astype(np.int64), incidence.frequencies.astype(np.int64)
-    set_lives, element_lives = np.ones(n, bool), np.ones(m, bool)
+    frequencies = incidence.frequencies.astype(np.int64)
+    is_free = (incidence.costs == 0) & (incidence.sizes > 0)
+    element_lives = incidence.times_covered(is_free) == 0
+    sizes = _counts_of_living(incidence.set_ptr, incidence.elements, element_lives)
+    set_lives = ~is_free
     is_stale_set, is_stale_element = np.ones(n, bool), np.ones(m, bool)
-    forced, forcing = np.empty(m, np.int64), np.empty(m, np.int64)
+    free = np.flatnonzero(is_free)
+    forced, forcing = np.empty(len(free) + m, np.int64), np.empty(len(free) + m, np.int64)
+    forced[: len(free)], forcing[: len(free)] = free, incidence.elements[incidence.set_ptr[free]]
     # Number of forced sets; where the present pass stands; whether anything changed since the passes began.
-    state = np.zeros(3, np.int64)
+    state = np.array([len(free), 0, 1], np.int64)
     rows = (*incidence, sizes, frequencies, set_lives, element_lives, is_stale_set, is_stale_element)
     passes = (_force, _drop_elements, _drop_sets)
-    state[_CHANGED] = 1
     while state[_CHANGED] and not stop():
         state[_CHANGED] = 0
         for one_pass in passes:
@@ -131,6 +136,16 @@ def reduce_sets(incidence: Incidence, *, stop: Stop = lambda: False) -> SetReduc
 
 
 _FORCED, _PLACE, _CHANGED = range(3)
+
+
+@njit(cache=True, nogil=True)
+def _counts_of_living(ptr, members, lives):  # type: ignore[no-untyped-def]
+    counts = np.zeros(len(ptr) - 1, np.int64)
+    for row in range(len(counts)):
+        for place in range(ptr[row], ptr[row + 1]):
+            if lives[members[place]]:
+                counts[row] += 1
+    return counts
 
 
 @njit(cache=True, nogil=True)
