@@ -18,7 +18,7 @@ import numpy as np
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.canonical import Instance
-from solvers.graphs.certificate import store_large
+from solvers.graphs.certificate import load, store_large
 from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
@@ -36,6 +36,11 @@ PETERSEN_EDGES = [
     [0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [5, 7], [7, 9], [9, 6], [6, 8], [8, 5], [0, 5], [1, 6], [2, 7], [3, 8], [4, 9],
 ]  # fmt: skip
 
+# No vertex can be reduced and the bounds stay open, so that every stage of a search has work.
+NEAR_ON_A_RING = [[v, (v + step) % 10] for step in (1, 2, 3) for v in range(10)]
+# About the cut of odd and even; the second bit of every other row is wrong.
+NOISY_BITS = [[u % 2, (v + row) % 2] for row, (u, v) in enumerate(NEAR_ON_A_RING)]
+
 EXAMPLES: dict[str, dict[str, Any]] = {
     "The Petersen graph": {"num_vertices": 10, "edges": PETERSEN_EDGES, "options": {"max_iterations": 100}},
     "Weights of both signs, and names": {
@@ -44,9 +49,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "options": {"max_iterations": 100},
     },
     "Noisy predictions about every edge's ends": {
-        "num_vertices": 6,
-        "edges": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [0, 2]],
-        "predictions": {"edge_bits": [[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [1, None], [0, 1]], "epsilon": 0.3},
+        "num_vertices": 10,
+        "edges": NEAR_ON_A_RING,
+        "predictions": {"edge_bits": NOISY_BITS, "epsilon": 0.25},
         "options": {"max_iterations": 100, "method": "local_search"},
     },
     "A probability for every vertex": {
@@ -137,7 +142,11 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
     (12, 12, True)
     """
     request = MaxCutRequest.of(graph, predictions, options=options)
-    return run_max_cut(request, Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request)))
+    context = Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request))
+    result = run_max_cut(request, context)
+    # Its file would end with the context, which the caller does not have.
+    result.certificate = load(result.certificate, context)
+    return result
 
 
 class _Run:

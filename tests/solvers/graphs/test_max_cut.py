@@ -111,9 +111,11 @@ def test_cut_is_never_below_the_cut_without_predictions(epsilon, seed):
     graph, sides = gset("G43"), reference("G43")
     bits = sample_edge_predictions(graph.edges, sides, epsilon, seed)
 
-    result = max_cut(graph, bits, max_iterations=300, seed=seed)
+    options = {"method": "local_search", "max_iterations": 300, "seed": seed, "time_limit": 60}
 
-    assert result.value >= result.value_without_predictions
+    result, alone = max_cut(graph, bits, **options), max_cut(graph, **options)
+
+    assert result.value >= alone.value == result.value_without_predictions
 
 
 @pytest.mark.parametrize("draw", ["random", "inverted"])
@@ -128,6 +130,26 @@ def test_advice_does_not_change_what_the_advice_free_part_finds(draw):
 
     assert (advised.stopped_by, alone.stopped_by) == ("max_iterations", "max_iterations")
     assert advised.value_without_predictions == alone.value == alone.value_without_predictions
+
+
+def test_an_example_takes_every_part_of_the_search_to_its_last_iteration():
+    request = MaxCutRequest(**MAX_CUT.examples["Noisy predictions about every edge's ends"])
+
+    result = MAX_CUT.run(request, Context(60, seed=0))
+
+    assert (result.stopped_by, result.deterministic, result.epsilon_used) == ("max_iterations", True, 0.25)
+    assert (result.bound_kind, result.reduction.n) == ("sdp_dual", 10)
+
+
+def test_a_library_call_returns_the_certificate_itself_however_long():
+    ring = np.arange(12_001)
+    edges = np.concatenate([np.column_stack([ring, (ring + step) % 12_001]) for step in (1, 2)])
+    graph = Graph(12_001, edges)
+
+    certificate = max_cut(graph, max_iterations=1, time_limit=60).certificate
+
+    assert "file" not in certificate
+    assert len(json.dumps(certificate)) > 10_000
 
 
 def test_missing_bits_change_nothing():
