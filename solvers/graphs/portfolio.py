@@ -287,7 +287,7 @@ class Portfolio:
 
     def _looks_finishable(self) -> bool:
         stop = self.clock.after(SMALL_SHARE)
-        return self._is_exact and any(may_finish(component, stop) for component in self._components)
+        return self._is_exact and not stop() and any(may_finish(component, stop) for component in self._components)
 
     def _finish_exactly(self) -> None:
         """Solve what is open, smallest component first, as far as the time goes."""

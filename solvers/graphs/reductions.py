@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from solvers.garbage import without_collection
 from solvers.graphs.linked_graph import ABSENT, LinkedGraph, add_weight, build_linked_graph, take_out
 
 SCALE = 2
@@ -70,7 +71,9 @@ class Reduction:
         Whoever replays them on the graph with its edges of weight 0 left out, dropping others when their weight becomes 0, finds
         exactly these neighbours at each step.
         """
-        return [[f"degree_{degree}", *vertices[: degree + 1]] for degree, *vertices in self.eliminated.tolist()]
+        names = [f"degree_{degree}" for degree in range(LARGEST_DEGREE + 1)]
+        with without_collection():
+            return [[names[degree], *vertices[: degree + 1]] for degree, *vertices in self.eliminated.tolist()]
 
     def lift(self, sides: np.ndarray) -> np.ndarray:
         """Return the best cut of the graph that agrees with a cut of the kernel.
@@ -124,7 +127,8 @@ def reduce_max_cut(
     degrees = np.bincount(ends[doubled != 0].ravel(), minlength=num_vertices)
     eliminated = np.empty((num_vertices, LARGEST_DEGREE + 2), np.int32)
     eliminated_weights = np.empty((num_vertices, LARGEST_DEGREE), np.int64)
-    if num_vertices == 0 or degrees.min() > LARGEST_DEGREE:
+    has_no_time = stop is not None and stop()
+    if num_vertices == 0 or degrees.min() > LARGEST_DEGREE or has_no_time:
         return _untouched(num_vertices, ends, doubled, eliminated, eliminated_weights)
 
     graph = build_linked_graph(num_vertices, ends, doubled)

@@ -204,6 +204,16 @@ def test_tiny_time_limit_still_gives_a_cut_and_a_bound():
     assert 19990 / 2 <= result.value <= result.bound <= 19990
 
 
+def test_a_run_with_no_time_to_reduce_the_graph_still_gives_a_cut_and_a_bound():
+    # Two triangles and three vertices without edges, the last one among them.
+    body = {"num_vertices": 9, "edges": [[0, 1], [1, 2], [2, 0], [4, 5], [5, 6], [6, 4]]}
+
+    result = MAX_CUT.run(MaxCutRequest.model_validate(body), Context(is_cancelled=lambda: True))
+
+    assert (result.stopped_by, result.bound_kind, result.bound) == ("cancelled", "trivial", 6)
+    assert result.value == value_of(Graph(9, body["edges"]), result.solution) == 4
+
+
 def test_cancelled_run_returns_its_best_so_far():
     reports: list[dict] = []
     context = Context(60, on_report=lambda members, snapshot: reports.append(members), is_cancelled=lambda: len(reports) > 4)

@@ -162,6 +162,16 @@ def test_dual_solutions_are_in_the_callers_unit():
     assert proof.bound == 2.0
 
 
+def test_numbers_that_cancel_prove_nothing_false():
+    # y + delta = 4 at every vertex, below which 2^55 has no neighbours: rounded apart, 9 delta and the sum of y came to 8 in all.
+    edges = np.array(list(itertools.combinations(range(9), 2)))
+    y = 2.0**55 - 56
+
+    proof = prove(9, edges, np.ones(36, dtype=np.int64), {"kind": "sdp_dual", "y": [y] * 9, "delta": -(y - 4)})
+
+    assert proof.bound is None or proof.bound >= 20
+
+
 def test_a_dual_solution_of_a_large_sparse_graph_is_factored():
     n = 6000
     rng = np.random.default_rng(1)
