@@ -33,6 +33,7 @@ from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 from solvers.operation import Context, FolderFiles, Operation, Resources
 
+LARGEST_WITHOUT_FIRST_SIGHT = 100_000
 GOEMANS_WILLIAMSON_RATIO = 0.878567
 
 PETERSEN_EDGES = [
@@ -96,6 +97,10 @@ class MaxCutRequest(GraphRequest):
 def run_max_cut(request: MaxCutRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`max_cut` is the library's form of it."""
     instance = request.read_instance(context)
+    if len(instance.edges) > LARGEST_WITHOUT_FIRST_SIGHT:
+        # Preparing a graph of this size may outlast a small time limit; there is an answer all the same.
+        bound = float(np.maximum(instance.edge_weights, 0).sum())
+        context.report(value=0, bound=bound, source="trivial", snapshot=lambda: _at_first_sight(instance, context, bound))
     advice = _advice(request, instance)
     run = _Run(instance, advice, request.options, context)
     run.portfolio.run()
@@ -273,6 +278,28 @@ class _Run:
     def _warnings(self) -> list[WarningEntry]:
         repairs = [WarningEntry.model_validate(repair) for repair in self._instance.warnings]
         return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
+
+
+def _at_first_sight(instance: Instance, context: Context, bound: float) -> GraphResult:
+    """Return the answer before any work: all vertices on one side, and no more than the positive weights can be cut."""
+    return GraphResult(
+        solution=[0] * instance.num_vertices,
+        value=0,
+        bound=bound,
+        bound_kind="trivial",
+        certificate={"kind": "trivial"},
+        optimal=bound == 0,
+        gap=relative_gap(0, bound),
+        ratio=ratio(0, bound),
+        value_without_predictions=0,
+        winner="reductions",
+        reduction=ReducedSize(n=instance.num_vertices, m=len(instance.edges)),
+        history=[HistoryRow(seconds=context.elapsed, value=0, bound=bound, source="trivial")],
+        stopped_by="time_limit",
+        deterministic=False,
+        labels=instance.labels,
+        index_base=instance.index_base,
+    )
 
 
 def _recomputed(instance: Instance, sides: np.ndarray) -> int | float:
