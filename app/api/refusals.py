@@ -31,6 +31,8 @@ REFUSALS: dict[str, ProblemType] = {
     ),
     "invalid-header": ProblemType("A header is not valid", 400, "Correct the header that `detail` names."),
     "malformed-body": ProblemType("The body cannot be read", 400, "Its compression or multipart framing is broken or cut short."),
+    "malformed-request": ProblemType("This is not HTTP", 400, "The service speaks HTTP/1.1."),
+    "head-too-large": ProblemType("The headers are too long", 431, "Send fewer or shorter headers."),
     "unauthorized": ProblemType(
         "A valid API key is needed", 401, "Send `Authorization: Bearer <key>` with a key that is not revoked."
     ),

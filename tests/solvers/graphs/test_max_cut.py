@@ -171,6 +171,17 @@ def test_perfect_bits_give_the_reference_cut_at_once():
     assert result.prediction_agreement == 1.0
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 0.3])
+def test_the_paper_s_method_profits_from_good_predictions(epsilon):
+    graph, sides = gset("G14"), reference("G14")
+    bits = sample_edge_predictions(graph.edges, sides, epsilon, 0)
+
+    result = max_cut(graph, bits, method="paper", max_iterations=1, time_limit=60)
+
+    assert result.value > result.value_without_predictions
+    assert result.winner == "wide_lp"
+
+
 def test_vertex_labels_and_probabilities_are_taken_together():
     graph, sides = gset("G43"), reference("G43")
     predictions = [
@@ -202,6 +213,16 @@ def test_tiny_time_limit_still_gives_a_cut_and_a_bound():
     result = max_cut(gset("G22"), time_limit=1e-6)
     assert result.stopped_by == "time_limit"
     assert 19990 / 2 <= result.value <= result.bound <= 19990
+
+
+def test_a_run_with_no_time_to_reduce_the_graph_still_gives_a_cut_and_a_bound():
+    # Two triangles and three vertices without edges, the last one among them.
+    body = {"num_vertices": 9, "edges": [[0, 1], [1, 2], [2, 0], [4, 5], [5, 6], [6, 4]]}
+
+    result = MAX_CUT.run(MaxCutRequest.model_validate(body), Context(is_cancelled=lambda: True))
+
+    assert (result.stopped_by, result.bound_kind, result.bound) == ("cancelled", "trivial", 6)
+    assert result.value == value_of(Graph(9, body["edges"]), result.solution) == 4
 
 
 def test_cancelled_run_returns_its_best_so_far():
