@@ -15,7 +15,7 @@ from numba import njit
 from solvers.graphs.incidence import Incidence
 
 MAX_SETS = 25
-CHOICES_PER_CALL = 1 << 22
+WORK_PER_CALL = 1 << 22
 
 
 class EnumeratedCover(NamedTuple):
@@ -31,24 +31,28 @@ class EnumeratedCover(NamedTuple):
     members: np.ndarray
 
 
-def enumerate_covers(incidence: Incidence, *, stop: Callable[[], bool] | None = None) -> EnumeratedCover | None:
-    """Return a least-cost cover, of equal ones the first in binary order, or None when told to stop.
+def enumerate_covers(
+    incidence: Incidence, known: np.ndarray, *, stop: Callable[[], bool] | None = None
+) -> EnumeratedCover | None:
+    """Return a least-cost cover, the known one unless there is a better, or None when told to stop.
 
     Parameters
     ----------
     incidence : Incidence
-        At most 25 sets, that together contain every element.
+        At most 25 sets.
+    known : bool array of shape (n,)
+        A cover; only cheaper choices are looked at closely.
     stop : callable, optional
         Asked now and then.
 
     Notes
     -----
-    O(2^n) where costs rule most choices out; at most O(2^n m).
+    O(2^n) where costs rule most choices out, at most O(2^n m).
 
     Examples
     --------
     >>> from solvers.graphs.incidence import build_incidence
-    >>> enumerate_covers(build_incidence(2, [0, 1, 2, 4], [0, 1, 0, 1], [1, 2, 4])).cost
+    >>> enumerate_covers(build_incidence(2, [0, 1, 2, 4], [0, 1, 0, 1], [1, 2, 4]), np.array([False, False, True])).cost
     3
     """
     n = incidence.num_sets
@@ -62,13 +66,13 @@ def enumerate_covers(incidence: Incidence, *, stop: Callable[[], bool] | None = 
     low_bits = n // 2
     low, high = _costs_of_choices(incidence.costs[:low_bits]), _costs_of_choices(incidence.costs[low_bits:])
     # Least cost and the choice of it.
-    state = np.array([int(incidence.costs.sum()) + 1, -1], np.int64)
-    for begin in range(0, 1 << n, CHOICES_PER_CALL):
+    members = np.asarray(known, dtype=bool)
+    state = np.array([incidence.cost_of(members), int((members.astype(np.int64) << np.arange(n)).sum())], np.int64)
+    choices = max(1, WORK_PER_CALL // (1 + len(masks) // 64))
+    for begin in range(0, 1 << n, choices):
         if stop is not None and stop():
             return None
-        _look_at_choices(masks, low, high, low_bits, state, begin, min(1 << n, begin + CHOICES_PER_CALL))
-    if state[1] < 0:
-        raise ValueError("the sets together do not cover everything")
+        _look_at_choices(masks, low, high, low_bits, state, begin, min(1 << n, begin + choices))
     return EnumeratedCover(int(state[0]), (int(state[1]) >> np.arange(n) & 1).astype(bool))
 
 

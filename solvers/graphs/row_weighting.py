@@ -276,12 +276,12 @@ def _is_better(scores, costs, moved, k, j):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _may_be_added(set_ptr, elements, row_moved, moved, j):  # type: ignore[no-untyped-def]
     """Whether a set never moved, or another one that shares a row with it has moved since."""
-    if moved[j] == 0:
-        return True
-    for place in range(set_ptr[j], set_ptr[j + 1]):
-        if row_moved[elements[place]] > moved[j]:
-            return True
-    return False
+    may = moved[j] == 0
+    place = set_ptr[j]
+    while not may and place < set_ptr[j + 1]:
+        may = row_moved[elements[place]] > moved[j]
+        place += 1
+    return may
 
 
 @njit(cache=True, nogil=True)

@@ -152,12 +152,12 @@ def _enumerated_optimum(rows: SetRows, stop: Callable[[], bool]) -> Fraction:
     owners = np.repeat(np.arange(n), np.diff(rows.set_ptr))
     masks = np.zeros(rows.num_elements, dtype=np.int64)
     np.bitwise_or.at(masks, rows.elements, np.int64(1) << owners)
+    masks = np.unique(masks)
     low = min(n, BLOCK_SETS)
-    choices = np.arange(1 << low)
     table = [0]
     for cost in rows.costs[:low]:
         table += [known + cost for known in table]
-    # Costs may be of any size: the covers' are looked up in order of cost, without arithmetic on arrays.
+    # Costs may be of any size: covers are looked up in order of cost, without arithmetic on arrays.
     by_cost = np.array(sorted(range(len(table)), key=table.__getitem__))
     best: int | None = None
     for high in range(1 << (n - low)):
@@ -166,14 +166,22 @@ def _enumerated_optimum(rows: SetRows, stop: Callable[[], bool]) -> Fraction:
         base = sum(rows.costs[low + bit] for bit in range(n - low) if high >> bit & 1)
         if best is not None and base >= best:
             continue
-        wanted = np.unique(masks[(masks >> low) & high == 0] & ((1 << low) - 1))
-        covers = np.ones(len(choices), dtype=bool)
-        for mask in wanted.tolist():
-            covers &= (choices & mask) != 0
-        at = np.flatnonzero(covers[by_cost])
+        at = np.flatnonzero(_covering(masks[(masks >> low) & high == 0], low)[by_cost])
         if len(at):
             cost = base + table[int(by_cost[at[0]])]
             best = cost if best is None else min(best, cost)
     if best is None:
         raise Refused("the sets together do not cover everything")
     return Fraction(best, 1 << rows.exponent)
+
+
+def _covering(masks: np.ndarray, num_sets: int) -> np.ndarray:
+    """Return for every choice among so many sets whether it meets all masks."""
+    every = (1 << num_sets) - 1
+    misses = np.zeros(1 << num_sets, dtype=bool)
+    misses[every & ~masks] = True
+    # What a choice misses, every part of it misses.
+    for bit in range(num_sets):
+        halves = misses.reshape(-1, 2, 1 << bit)
+        halves[:, 0] |= halves[:, 1]
+    return ~misses

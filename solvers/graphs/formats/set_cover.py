@@ -156,9 +156,7 @@ def _ids(found: NumberLines, places: npt.NDArray[np.int64], num_ids: int, what: 
     wrong = (ids < 1) | (ids > num_ids)
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise MalformedLine(
-            found.line_of(int(places[index])), f"there is no {what} {ids[index]}; ids go from 1 to {num_ids}"
-        )
+        raise MalformedLine(found.line_of(int(places[index])), f"there is no {what} {ids[index]}; ids go from 1 to {num_ids}")
     return ids - 1
 
 
@@ -168,4 +166,3 @@ def _by_set(num_elements: int, num_sets: int, rows: _Rows, costs: Array | None, 
     order = np.argsort(rows.ids, kind="stable")
     ptr = np.concatenate(([0], np.cumsum(np.bincount(rows.ids, minlength=num_sets))))
     return SetSystem.from_rows(ptr, elements[order], costs, num_elements, index_base=1, pointer=pointer)
-

@@ -65,7 +65,7 @@ def lagrangian_bound(rows: SetRows, certificate: dict[str, Any]) -> Fraction:
     total = sum(prices) * price_factor
     begins, elements = rows.set_ptr.tolist(), rows.elements.tolist()
     for j, cost in enumerate(rows.costs):
-        charged = sum([prices[e] for e in elements[begins[j] : begins[j + 1]]])
+        charged = sum(map(prices.__getitem__, elements[begins[j] : begins[j + 1]]))
         total += min(0, cost * cost_factor - charged * price_factor)
     return Fraction(total, cost_factor << rows.exponent)
 
