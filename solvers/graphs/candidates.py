@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from solvers.graphs.advice import Advice, paper_threshold
 from solvers.graphs.csr import Csr
+from solvers.graphs.decision_rules import Threshold, decision_rules
 from solvers.graphs.greedy_completion import UNDECIDED, complete_greedily
 from solvers.graphs.wide_lp import MOST_NONZEROS, best_prefix, round_against_neighbours, solve_wide_lp, truncate
 
-CONFIDENCES = (0, 1, 2, 4, 8)
 LP_SHARE_OF_TIME, LP_MOST_SECONDS, LP_MOST_ITERATIONS = 0.1, 4.0, 20_000
-
-Threshold = int | Literal["auto", "paper"]
 
 
 class Candidate(NamedTuple):
@@ -78,7 +76,7 @@ def advice_candidates(
         return
     if method != "paper":
         yield from _rounded_votes(advice, csr)
-    for source, cut_off, is_decided in _thresholds(advice, method, threshold):
+    for source, cut_off, is_decided in decision_rules(advice, method=method, threshold=threshold):
         if stop():
             return
         partial = np.where(is_decided, _decided_sides(advice), np.int8(UNDECIDED))
@@ -99,28 +97,6 @@ def _rounded_votes(advice: Advice, csr: Csr) -> Iterator[Candidate]:
     expected = round_against_neighbours(csr, np.tanh(advice.log_odds / 2))
     if not np.array_equal(pooled, expected):
         yield Candidate("vote_rounding", None, expected)
-
-
-def _thresholds(advice: Advice, method: str, threshold: Threshold) -> Iterator[tuple[str, int, np.ndarray]]:
-    """Yield names, cut-offs and who is decided, leaving out those that decide nobody or the same vertices as one before."""
-    rules: list[tuple[str, int, np.ndarray]] = []
-    if isinstance(threshold, int) and method != "paper":
-        rules.append(("threshold_scan", threshold, advice.votes >= threshold))
-    elif threshold == "auto" and method != "paper":
-        powers = (2**power for power in range(math.ceil(math.log2(advice.votes.max())) + 1))
-        rules.extend(("threshold_scan", power, advice.votes >= power) for power in powers)
-    if advice.epsilon_used is not None and (method == "paper" or not isinstance(threshold, int)):
-        paper = threshold if isinstance(threshold, int) else paper_threshold(advice.epsilon_used)
-        rules.append(("paper", paper, advice.votes >= paper))
-    if threshold == "auto" and method != "paper":
-        confidence = np.abs(advice.log_odds)
-        rules.extend(("confidence_scan", cut_off, (confidence >= cut_off) & (confidence > 0)) for cut_off in CONFIDENCES)
-    seen: set[bytes] = set()
-    for source, cut_off, is_decided in rules:
-        fingerprint = np.packbits(is_decided).tobytes()
-        if is_decided.any() and fingerprint not in seen:
-            seen.add(fingerprint)
-            yield source, cut_off, is_decided
 
 
 def _wide_cut(
