@@ -26,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.files import FileStore
 from app.jobs.link import INLINE_BYTES, LARGEST_HEADER, Closed, Link, Message
+from app.json_numbers import require_finite_numbers
 from app.problems import Problem, from_validation_error, internal_error, problem
 from app.time_limits import granted
 from solvers.garbage import without_collection
@@ -245,6 +246,7 @@ def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
         with without_collection():
             document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        require_finite_numbers(body)
         raise InvalidInput(f"the body is not JSON: {error}") from None
     try:
         request: BaseModel = operation.request.model_validate(document)

@@ -58,7 +58,8 @@ def advice_candidates(
     csr : Csr
         The graph that the advice is about.
     method : str
-        With ``"paper"`` only the paper's rule at the paper's threshold, and nothing where no vertex has that many votes.
+        With ``"paper"`` only what is published: the linear program on the truncated graph, or the pooled votes in its place where
+        it is too large, and the vertices of as many votes as the paper's threshold.
     threshold : {"auto", "paper"} or int
         Votes from which on the advice decides a vertex.
     remaining : callable
@@ -81,7 +82,7 @@ def advice_candidates(
             return
         partial = np.where(is_decided, _decided_sides(advice), np.int8(UNDECIDED))
         yield Candidate(source, cut_off, complete_greedily(csr, partial, stop=stop))
-    if method != "paper" and not stop():
+    if not stop():
         seconds = math.inf if max_iterations is not None else min(LP_MOST_SECONDS, LP_SHARE_OF_TIME * remaining())
         yield from _wide_cut(advice, csr, threshold, seconds, None if max_iterations is None else LP_MOST_ITERATIONS, stop)
 
@@ -102,18 +103,18 @@ def _rounded_votes(advice: Advice, csr: Csr) -> Iterator[Candidate]:
 def _wide_cut(
     advice: Advice, csr: Csr, threshold: Threshold, seconds: float, iterations: int | None, stop: Callable[[], bool]
 ) -> Iterator[Candidate]:
+    """Yield the cut of the linear program; where that is too large or does not end, of the estimates that it starts from."""
     if csr.weights.min(initial=0) < 0:
         return
-    if isinstance(threshold, int):
-        prefix = threshold
-    elif threshold == "paper" and advice.epsilon_used is not None:
-        prefix = paper_threshold(advice.epsilon_used)
-    else:
-        prefix = best_prefix(csr, 1 - np.square(np.tanh(advice.log_odds / 2)))
+    prefix = threshold if isinstance(threshold, int) else best_prefix(csr, 1 - np.square(np.tanh(advice.log_odds / 2)))
     truncated = truncate(csr, prefix)
-    if not 0 < len(truncated.indices) <= MOST_NONZEROS:
+    if len(truncated.indices) == 0:
         return
-    row_estimates = truncated.row_sums(truncated.weights * advice.estimates[truncated.indices])
-    solution = solve_wide_lp(truncated, row_estimates, time_limit=seconds, iteration_limit=iterations, stop=stop)
-    if solution is not None:
+    solution = None
+    if len(truncated.indices) <= MOST_NONZEROS:
+        row_estimates = truncated.row_sums(truncated.weights * advice.estimates[truncated.indices])
+        solution = solve_wide_lp(truncated, row_estimates, time_limit=seconds, iteration_limit=iterations, stop=stop)
+    if solution is None:
+        yield Candidate("vote_rounding", prefix, round_against_neighbours(csr, advice.estimates))
+    else:
         yield Candidate("wide_lp", prefix, round_against_neighbours(csr, solution.x))
