@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.graphs.advice import Advice, paper_threshold
+from solvers.graphs.advice import Advice
 from solvers.graphs.csr import Csr
 from solvers.graphs.decision_rules import Threshold, decision_rules
 from solvers.graphs.greedy_completion import UNDECIDED, complete_greedily

@@ -20,7 +20,7 @@ def removal_order(csr: Csr) -> np.ndarray:
     --------
     >>> from solvers.graphs.csr import build_csr
     >>> removal_order(build_csr(4, [[0, 1], [0, 2], [1, 2], [2, 3]], [1, 1, 1, 1])).tolist()
-    [3, 2, 0, 1]
+    [3, 2, 1, 0]
     """
     order: np.ndarray = _removal_order(csr.indptr, csr.indices)
     return order
