@@ -30,7 +30,7 @@ from app.json_numbers import require_finite_numbers
 from app.problems import Problem, from_validation_error, internal_error, problem
 from app.time_limits import granted
 from solvers.garbage import without_collection
-from solvers.operation import Context, ForesolveError, InvalidInput, Operation, Snapshot
+from solvers.operation import Context, ForesolveError, Operation, Snapshot
 
 REPORT_SECONDS = 0.2
 SNAPSHOT_SECONDS = 0.5
@@ -247,7 +247,7 @@ def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
             document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         require_finite_numbers(body)
-        raise InvalidInput(f"the body is not JSON: {error}") from None
+        raise _Refused(problem("invalid-json", str(error), line=error.lineno, column=error.colno)) from None
     try:
         request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:

@@ -110,12 +110,7 @@ class _Source(NamedTuple):
 
 
 def tally(
-    predictions: Sequence[Predictions],
-    num_vertices: int,
-    edges: Array,
-    *,
-    prior: Array | None = None,
-    is_symmetric: bool = True,
+    predictions: Sequence[Predictions], num_vertices: int, edges: Array, *, prior: Array | None = None, symmetric: bool = True
 ) -> Advice:
     """Add up predictions about one solution.
 
@@ -128,8 +123,8 @@ def tally(
         Canonical edges.
     prior : ndarray of float64, shape (n,), optional
         Log-odds from elsewhere.
-    is_symmetric : bool
-        Whether a solution is as good with its sides exchanged, as a cut is: then each source is turned to agree with those before.
+    symmetric : bool
+        Whether a solution may be complemented in any component, as a cut may.
 
     Returns
     -------
@@ -148,7 +143,7 @@ def tally(
     >>> advice.votes_in.tolist(), advice.log_odds.round(2).tolist()
     ([0, 2, 0], [-1.1, 2.2, -1.1])
     """
-    components = connected_components(num_vertices, edges) if is_symmetric else None
+    components = connected_components(num_vertices, edges) if symmetric else None
     sources, warnings, estimates = [], [], []
     for prediction in predictions:
         if isinstance(prediction, EdgePredictions):

@@ -16,8 +16,8 @@ import numpy as np
 
 from solvers.graphs.advice import Advice
 from solvers.graphs.csr import Csr
-from solvers.graphs.decision_rules import Threshold, decision_rules
 from solvers.graphs.greedy_completion import UNDECIDED, complete_greedily
+from solvers.graphs.threshold_rules import Threshold, threshold_rules
 from solvers.graphs.wide_lp import MOST_NONZEROS, best_prefix, round_against_neighbours, solve_wide_lp, truncate
 
 LP_SHARE_OF_TIME, LP_MOST_SECONDS, LP_MOST_ITERATIONS = 0.1, 4.0, 20_000
@@ -77,7 +77,7 @@ def advice_candidates(
         return
     if method != "paper":
         yield from _rounded_votes(advice, csr)
-    for source, cut_off, is_decided in decision_rules(advice, method=method, threshold=threshold):
+    for source, cut_off, is_decided in threshold_rules(advice, method, threshold):
         if stop():
             return
         partial = np.where(is_decided, _decided_sides(advice), np.int8(UNDECIDED))

@@ -15,9 +15,9 @@ import numpy as np
 
 from solvers.graphs.advice import Advice, cover_prior, independent_set_prior, paper_threshold
 from solvers.graphs.csr import Csr
-from solvers.graphs.decision_rules import DecisionRule, Threshold, decision_rules
 from solvers.graphs.learned_cover import learned_cover
 from solvers.graphs.learned_independent_set import learned_independent_set, ordered_set, set_by_labels
+from solvers.graphs.threshold_rules import Threshold, ThresholdRule, threshold_rules
 
 FACTOR_FOR_SETS = 3
 """The paper's constant in the threshold for independent sets."""
@@ -70,9 +70,9 @@ def cover_candidates(
     prior = cover_prior(np.diff(csr.indptr), weights)
     is_weighted = bool(len(weights)) and bool((weights != weights[0]).any())
 
-    def follow(rule: DecisionRule) -> np.ndarray:
+    def follow(rule: ThresholdRule) -> np.ndarray:
         # The weighted rule's bound on what a mistake may cost.
-        patience = float(max(rule.threshold, 2)) ** 2 if is_weighted else None
+        patience = float(max(rule.cut_off, 2)) ** 2 if is_weighted else None
         return learned_cover(csr, weights, rule.is_decided, advice.log_odds, patience=patience, prior=prior, stop=stop)
 
     for candidate in _in_order(advice, csr, -advice.log_odds, -prior, method):
@@ -93,7 +93,7 @@ def independent_set_candidates(
     weights = np.asarray(vertex_weights, dtype=np.int64)
     is_favoured = advice.log_odds > 0
 
-    def follow(rule: DecisionRule) -> np.ndarray:
+    def follow(rule: ThresholdRule) -> np.ndarray:
         return learned_independent_set(csr, weights, rule.is_decided, is_favoured, stop=stop)
 
     yield from _in_order(advice, csr, advice.log_odds, independent_set_prior(np.diff(csr.indptr), weights), method)
@@ -115,7 +115,7 @@ def _in_order(advice: Advice, csr: Csr, log_odds: np.ndarray, prior: np.ndarray,
 
 def _by_rules(
     advice: Advice,
-    follow: Callable[[DecisionRule], np.ndarray],
+    follow: Callable[[ThresholdRule], np.ndarray],
     method: str,
     threshold: Threshold,
     paper: Callable[[float], int],
@@ -123,7 +123,7 @@ def _by_rules(
 ) -> Iterator[MembershipCandidate]:
     if advice.is_empty or not advice.is_trusted:
         return
-    for rule in decision_rules(advice, method=method, threshold=threshold, paper=paper):
+    for rule in threshold_rules(advice, method, threshold, paper):
         if stop():
             return
-        yield MembershipCandidate(rule.source, rule.threshold, follow(rule))
+        yield MembershipCandidate(rule.source, rule.cut_off, follow(rule))

@@ -266,6 +266,9 @@ class _Checker:
     def bound(self, instance: ProofInstance, certificate: Any, path: str, depth: int) -> Fraction:
         if depth > DEEPEST:
             raise Refused(f"certificates are nested more than {DEEPEST} deep")
+        # Files that name files many times over make a certificate of any size.
+        if depth and self._stop():
+            raise Refused(f"{path}: time was up before this was checked")
         try:
             loaded = self._load(certificate)
         except ForesolveError as error:

@@ -26,7 +26,7 @@ def _decided(name):
     vector = COVER_VECTORS[name]
     graph = WeightedVertices(vector.num_vertices, vector.edges, np.ones(vector.num_vertices, np.int64))
     predictions = EdgePredictions(vector.bits, epsilon=vector.expected["epsilon"])
-    advice = tally([predictions], vector.num_vertices, vector.edges, is_symmetric=False)
+    advice = tally([predictions], vector.num_vertices, vector.edges, symmetric=False)
     return graph, advice, advice.votes >= vector.expected["threshold"], vector.expected
 
 
@@ -175,7 +175,7 @@ def test_wrong_votes_on_a_large_side_do_not_blow_the_cover_up(seed):
     edges = np.array(list(itertools.product(range(20), range(20, 20_020))), dtype=np.int32)
     reference = np.arange(20_020) < 20
     csr = build_csr(20_020, edges, np.ones(len(edges), np.int64))
-    advice = tally([sample_edge_predictions(edges, reference, 0.2, seed)], 20_020, edges, is_symmetric=False)
+    advice = tally([sample_edge_predictions(edges, reference, 0.2, seed)], 20_020, edges, symmetric=False)
 
     cover = learned_cover(csr, np.ones(20_020, np.int64), advice.votes >= 5, advice.log_odds)
 

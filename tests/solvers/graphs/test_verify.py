@@ -353,6 +353,32 @@ def test_a_proof_that_is_not_done_in_time_is_no_proof(kind):
     assert "time was up" in prove(*_graph_of(kind), SOUND[kind], stop=lambda: True).faults[0]
 
 
+def test_a_factorisation_is_interrupted_whatever_the_number_of_vertices(monkeypatch):
+    monkeypatch.setattr("solvers.graphs.proofs.sdp_dual.LARGEST_DENSE", 10)
+    cycle = np.column_stack((np.arange(60), (np.arange(60) + 1) % 60))
+
+    proof = prove(60, cycle, np.ones(60, dtype=np.int64), {"kind": "sdp_dual", "y": [2.0] * 60, "delta": 0.0}, stop=lambda: True)
+
+    assert proof.faults == ("certificate: time was up before the matrix was factored",)
+
+
+def test_files_that_name_one_another_many_times_are_not_followed_without_end():
+    # Each of ten levels names the next one a hundred times: 10^20 certificates.
+    def load(certificate):
+        if "file" not in certificate:
+            return certificate
+        level = certificate["file"]
+        inner = {"kind": "sum", "file": level + 1} if level < 10 else {"kind": "trivial"}
+        return {"kind": "sum", "parts": [{"vertices": [], "certificate": inner}] * 100}
+
+    looks = iter(range(1000))
+    proof = prove(
+        0, np.zeros((0, 2), int), np.zeros(0, int), {"kind": "sum", "file": 0}, load=load, stop=lambda: next(looks) == 500
+    )
+
+    assert "time was up" in proof.faults[0]
+
+
 def _imports(module):
     source = Path(importlib.util.find_spec(module).origin).read_text()
     for node in ast.walk(ast.parse(source)):
