@@ -11,10 +11,10 @@ of a large side may outnumber the cover. So a vertex of P is taken only if it ha
   after all. For unit weights they are always taken.
 - before all, with weights, a vertex heavier than all its neighbours together is left out for them.
 
-The edges that are left have both ends undecided; the linear relaxation and a colouring cover them. At last vertices are dropped whose
-neighbours are all in the cover. Whatever the bits, the result is a cover. Its size is expected to be at most
-:math:`2 - \Omega(\log\log(1/\epsilon) / \log(1/\epsilon))` times the least if the bits are independent, Delta is the paper's, and the last
-edges are covered as well as is known for bounded degree.
+The edges that are left have both ends undecided; the linear relaxation decides some of those, and a colouring or the greedy rule covers
+the rest, whichever weighs less. At last vertices are dropped whose neighbours are all in the cover. Whatever the bits, the result
+is a cover. Its size is expected to be at most :math:`2 - \Omega(\log\log(1/\epsilon) / \log(1/\epsilon))` times the least if the bits are
+independent, Delta is the paper's, and the last edges are covered as well as is known for bounded degree.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from solvers.graphs.csr import Csr
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.induced import induced_subgraph
 from solvers.graphs.local_ratio import local_ratio_cover
+from solvers.graphs.min_degree_greedy import min_degree_greedy
 
 
 class AdvisedCover(NamedTuple):
@@ -99,7 +100,7 @@ def learned_cover(
     """
     members = advised_cover(csr, vertex_weights, is_decided, log_odds > 0, patience=patience).members
     rest, vertices = induced_subgraph(csr, ~members)
-    members[vertices] = coloured_cover(rest, vertex_weights[vertices], stop=stop).members
+    members[vertices] = _bounded_degree_cover(rest, vertex_weights[vertices], stop)
     return without_superfluous(csr, vertex_weights, members, log_odds + prior)
 
 
@@ -142,6 +143,14 @@ def without_superfluous(csr: Csr, vertex_weights: np.ndarray, members: np.ndarra
     keys = degrees[chosen], np.asarray(log_odds)[chosen], -np.asarray(vertex_weights)[chosen]
     _drop_superfluous(csr.indptr, csr.indices, reduced, chosen[np.lexsort(keys)])
     return reduced
+
+
+def _bounded_degree_cover(csr: Csr, vertex_weights: np.ndarray, stop: Callable[[], bool]) -> np.ndarray:
+    """Return the better of two covers that follow the linear relaxation; the first has a ratio, the second is mostly smaller."""
+    coloured = coloured_cover(csr, vertex_weights, stop=stop)
+    is_undecided = coloured.relaxation.is_undecided
+    greedy = ~(coloured.relaxation.is_out | min_degree_greedy(csr, vertex_weights, is_undecided, stop=stop))
+    return min(coloured.members, greedy, key=lambda members: int(vertex_weights[members].sum()))
 
 
 @njit(cache=True, nogil=True)
