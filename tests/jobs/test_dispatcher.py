@@ -101,7 +101,6 @@ def status(store, job: Job) -> str:
 def test_a_queued_job_runs_and_its_end_is_told_with_its_result(store, submit, dispatcher, executor):
     job = submit()
     ends = ends_of(dispatcher, job)
-    dispatcher.announce()
 
     executor.end(executor.next().id, "succeeded", b'{"value":1}')
 
@@ -118,7 +117,6 @@ def test_a_job_that_nobody_announced_is_found(submit, dispatcher, executor):
 
 def test_no_more_jobs_are_claimed_than_there_is_room_for(store, submit, dispatcher, executor):
     made = [submit() for _ in range(4)]
-    dispatcher.announce()
     first = executor.next()
     executor.next()
     assert store.queue_lengths() == {"queued": 2, "running": 2}
@@ -228,15 +226,14 @@ def test_a_cancel_that_another_process_asked_for_reaches_the_executor(store, sub
     assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
 
 
-def test_a_cancel_asked_for_here_reaches_the_executor_at_once(submit, start, executor):
-    dispatcher = start(poll_seconds=1000)
+def test_a_cancel_asked_for_here_reaches_the_executor_without_a_poll(store, submit, start, executor):
+    start(poll_seconds=1000)
     job = submit()
-    dispatcher.announce()
     executor.next()
 
-    dispatcher.request_cancel(job.id)
+    store.cancel(job.id)
 
-    assert executor.cancelled.get_nowait() == (job.id, None)
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
 
 
 def test_a_job_that_runs_long_keeps_its_lease(store, submit, start, executor):
@@ -366,7 +363,6 @@ def test_a_second_request_to_stop_shortens_the_grace(store, submit, dispatcher, 
 def test_a_job_that_was_to_be_cancelled_is_cancelled_at_the_stop(store, submit, start, executor):
     dispatcher = start(poll_seconds=1000)
     job = submit()
-    dispatcher.announce()
     executor.next()
     store.cancel(job.id)
 
