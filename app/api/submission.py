@@ -79,9 +79,7 @@ async def _received_as_file(service: Service, owner: str, head: bytes, rest: Asy
     return Body(None, writer.file_id, digest.hexdigest())
 
 
-def _keep(
-    service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None
-) -> Job:
+def _keep(service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None) -> Job:
     created = False
     try:
         job, created = service.store.submit(

@@ -13,8 +13,9 @@ from sqlalchemy.exc import OperationalError
 from app.files import FileStore
 from app.jobs.dispatcher import Dispatcher
 from app.jobs.executor import Capacity, Checkpointed, Ended, JobSpec, OnJobEvent, Outcome, Reported
-from app.jobs.store import Job
+from app.jobs.store import Job, JobStore
 from app.settings import Settings
+from tests.jobs.conftest import A_JOB
 from tests.jobs.operations import CATALOGUE
 from tests.waiting import PATIENCE, eventually
 
@@ -403,3 +404,38 @@ def an_outage(store, monkeypatch) -> Iterator[queue.SimpleQueue[None]]:
         for method in ("writing", "reading"):
             patch.setattr(store, method, failing)
         yield missed
+
+
+@pytest.fixture
+def elsewhere(store) -> Iterator[JobStore]:
+    """The same jobs, as another process sees them."""
+    other = JobStore.open(store.engine.url.render_as_string(hide_password=False))
+    yield other
+    other.close()
+
+
+needs_postgresql = pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+
+
+@needs_postgresql
+def test_a_job_queued_and_cancelled_elsewhere_is_heard_of_without_a_poll(elsewhere, start, executor):
+    start(poll_seconds=1000)
+    job, _ = elsewhere.submit(A_JOB, max_queued=10)
+    assert executor.next().id == job.id
+
+    elsewhere.cancel(job.id)
+
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
+
+
+@needs_postgresql
+def test_the_end_of_a_job_elsewhere_is_told_to_who_waits_without_a_poll(elsewhere, start, executor):
+    executor.room = 0
+    dispatcher = start(poll_seconds=1000)
+    for _ in range(2):  # the first end may be seen by the look around at the start
+        job, _ = elsewhere.submit(A_JOB, max_queued=10)
+        ends = ends_of(dispatcher, job)
+
+        elsewhere.cancel(job.id)
+
+        assert ends.get(timeout=PATIENCE).status == "cancelled"
