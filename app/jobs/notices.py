@@ -158,7 +158,7 @@ class PostgresNotices(Notices):
 
     def _connect(self) -> Any:
         pooled = self._engine.raw_connection()
-        connection = pooled.driver_connection
+        connection: Any = pooled.driver_connection
         pooled.detach()
         connection.autocommit = True
         for channel in _CHANNELS:
