@@ -29,7 +29,7 @@ from app.problems import from_validation_error
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
 from app.terminal import ProgressDisplay, output_console, progress_line, result_table
-from solvers.operation import ForesolveError, InvalidInput, MemoryFiles, Operation
+from solvers.operation import FolderFiles, ForesolveError, InvalidInput, Operation
 
 if TYPE_CHECKING:
     from app.jobs.store import JobStore
@@ -138,14 +138,8 @@ def solve(
         **option_values(option or ()),
     }
     if url is None:
-        files = MemoryFiles()
-        body = request_body(
-            chosen,
-            content,
-            lambda: files.save(content, name=file.name, media_type="application/octet-stream"),
-            file_format=file_format,
-            values=values,
-        )
+        files = FolderFiles(Path() if output is None else output.parent)
+        body = request_body(chosen, content, lambda: files.hold(content), file_format=file_format, values=values)
         with _progress(chosen, body) as display:
             document = solve_here(chosen, body, files, display)
     else:

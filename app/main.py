@@ -27,6 +27,7 @@ from app.api.operations import operations_router
 from app.api.pages import add_pages
 from app.api.service import Service
 from app.catalogue import load_catalogue
+from app.connection import Connection
 from app.files import FileStore
 from app.jobs.dispatcher import Dispatcher
 from app.jobs.local import LocalExecutor
@@ -124,7 +125,7 @@ class Server(uvicorn.Server):
             app,
             host=settings.host,
             port=settings.port,
-            http="httptools",
+            http=Connection,
             ws="none",
             lifespan="on",
             log_config=None,

@@ -117,7 +117,7 @@ async def show_job(request: Request, job_id: str, caller: Reader, prefer: Prefer
     "/v1/jobs/{job_id}/result",
     summary="Get a job's result",
     response_class=Response,
-    responses=_RESULT_OR_JOB | documented(*EVERYWHERE, 404, 409, 413, 422, 504),
+    responses=_RESULT_OR_JOB | documented(*EVERYWHERE, 400, 404, 409, 413, 422, 504),
 )
 async def job_result(
     request: Request,

@@ -16,6 +16,7 @@ from app.api.refusals import Refusal
 from app.api.service import Service
 from app.api.uploads import new_file
 from app.jobs.store import Job, NewJob
+from app.json_numbers import require_finite_numbers
 from app.problems import from_validation_error
 from app.security import Caller
 from app.settings import Settings
@@ -120,12 +121,15 @@ def validated(operation: Operation[Any, Any], content: bytes) -> BaseModel:
     ------
     Refusal
         ``invalid-json``, with the place where it breaks.
+    InvalidInput
+        If a number in it is not finite.
     RefusedFields
         If it is JSON but not what the operation takes.
     """
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError as error:
+        require_finite_numbers(content)
         raise Refusal("invalid-json", str(error), line=error.lineno, column=error.colno) from None
     try:
         request: BaseModel = operation.request.model_validate(document)

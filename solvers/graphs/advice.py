@@ -66,7 +66,7 @@ class Advice:
     is_trusted: bool
     assumes_independent: bool
     warnings: tuple[AdviceWarning, ...]
-    _components: Array
+    _components: Array | None
 
     @property
     def is_empty(self) -> bool:
@@ -74,11 +74,13 @@ class Advice:
         return not self.votes.any()
 
     def agreement(self, sides: Array) -> float | None:
-        """Return the share of votes that a cut agrees with, in each component up to its complement; None without votes."""
+        """Return the share of votes that a solution agrees with, a cut in each component up to its complement; None without votes."""
         total = int(self.votes.sum())
         if total == 0:
             return None
         agreeing = np.where(np.asarray(sides) == 1, self.votes_in, self.votes - self.votes_in)
+        if self._components is None:
+            return float(agreeing.sum()) / total
         agreeing, votes = (np.bincount(self._components, weights=counts) for counts in (agreeing, self.votes))
         return float(np.maximum(agreeing, votes - agreeing).sum()) / total
 
@@ -101,8 +103,10 @@ class _Source(NamedTuple):
         )
 
 
-def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *, prior: Array | None = None) -> Advice:
-    """Add up predictions about one cut.
+def tally(
+    predictions: Sequence[Predictions], num_vertices: int, edges: Array, *, prior: Array | None = None, symmetric: bool = True
+) -> Advice:
+    """Add up predictions about one solution.
 
     Parameters
     ----------
@@ -113,6 +117,8 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
         Canonical edges.
     prior : ndarray of float64, shape (n,), optional
         Log-odds from elsewhere.
+    symmetric : bool
+        Whether a solution may be complemented in any component, as a cut may.
 
     Returns
     -------
@@ -131,7 +137,7 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
     >>> advice.votes_in.tolist(), advice.log_odds.round(2).tolist()
     ([0, 2, 0], [-1.1, 2.2, -1.1])
     """
-    components = connected_components(num_vertices, edges)
+    components = connected_components(num_vertices, edges) if symmetric else None
     sources, warnings, estimates = [], [], []
     for prediction in predictions:
         if isinstance(prediction, EdgePredictions):
@@ -140,7 +146,8 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
             estimates.append(estimate)
         else:
             sources.extend(_vertex_sources(prediction, num_vertices))
-    sources = list(_aligned(sources, components, num_vertices))
+    if components is not None:
+        sources = list(_aligned(sources, components, num_vertices))
 
     votes = sum((source.votes for source in sources), np.zeros(num_vertices, dtype=np.int64))
     log_odds = sum((source.log_odds for source in sources), np.zeros(num_vertices))

@@ -128,10 +128,6 @@ class Kernel:
             return (total // self.reduction.scale) << -self._exponent
         return float(np.ldexp(total / self.reduction.scale, -self._exponent))
 
-    def in_kernel_unit(self, callers_value: float) -> float:
-        """Return what the kernel must reach for the whole graph to reach a value."""
-        return float(np.ldexp(callers_value, self._exponent)) * self.reduction.scale - self.reduction.constant
-
     @property
     def unit(self) -> float:
         """Kernel units that make one of the caller's."""

@@ -20,9 +20,17 @@ import numpy as np
 from solvers.graphs.advice import Advice
 from solvers.graphs.annealing import descend
 from solvers.graphs.candidates import advice_candidates
-from solvers.graphs.exact_cuts import ExactCut, cut_at_once, cut_without_conflict, finished_cut, may_finish
+from solvers.graphs.enumeration import MAX_VERTICES
+from solvers.graphs.exact_cuts import (
+    LARGEST_FOR_CP_SAT,
+    ExactCut,
+    cut_at_once,
+    cut_without_conflict,
+    finished_cut,
+    is_narrow,
+)
 from solvers.graphs.greedy_cut import greedy_cut
-from solvers.graphs.kernel import Kernel, SearchSpace
+from solvers.graphs.kernel import Component, Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.odd_cycles import odd_cycle_bound
 from solvers.graphs.progress import Progress
@@ -93,10 +101,11 @@ class Portfolio:
         )
         kernel = Kernel(num_vertices, edges, weights, stop=self.clock.is_over)
         self.clock.lap("reductions")
+        self._narrow: set[int] = set()
         space = SearchSpace(kernel, self._settled(kernel))
         self.progress = Progress(space, lambda: context.elapsed, on_progress)
         self._components = [kernel.components[index] for index in space.open]
-        self._has_finish = self._looks_finishable()
+        self._has_finish = any(self._looks_finishable(index) for index in space.open)
         self.clock.lap("exact")
 
     @property
@@ -246,11 +255,13 @@ class Portfolio:
             while not (relaxation.converged or self._must_stop() or stop()):
                 relaxation.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(relaxation.vectors, HYPERPLANES, self._streams[2])
-            bound = relaxation.dual_bound(
-                integral=False, deadline=None if math.isinf(proven_by) else proven_by, stop=self._must_stop
-            )
-            if bound is not None:
-                self.progress.offer_bound(part, bound)
+            for prove in (relaxation.dual_bound, relaxation.eigenvalue_bound):
+                bound = prove(integral=False, deadline=None if math.isinf(proven_by) else proven_by, stop=self._must_stop)
+                if bound is not None:
+                    self.progress.offer_bound(part, bound)
+                if relaxation.converged:
+                    # Then the other bound, of a constant y, is not better.
+                    break
         self.clock.lap("bounds")
         self._round(np.concatenate(roundings, axis=1))
         self.clock.lap("rounding")
@@ -280,14 +291,24 @@ class Portfolio:
                 break
             found = cut_without_conflict(component)
             if found is None and self._is_exact:
-                found = cut_at_once(component, stop)
+                found = self._cut_at_once(index, component, stop)
             if found is not None:
                 settled[index] = found
         return settled
 
-    def _looks_finishable(self) -> bool:
-        stop = self.clock.after(SMALL_SHARE)
-        return self._is_exact and not stop() and any(may_finish(component, stop) for component in self._components)
+    def _cut_at_once(self, index: int, component: Component, stop: Callable[[], bool]) -> ExactCut | None:
+        if component.num_vertices > MAX_VERTICES:
+            seconds = math.inf if self._by_iterations else SMALL_SHARE * self.clock.total
+            if not is_narrow(component, seconds, stop):
+                return None
+            self._narrow.add(index)
+            # Its work is limited already; only the end of the run may interrupt it.
+            stop = self.clock.is_over
+        return cut_at_once(component, stop)
+
+    def _looks_finishable(self, index: int) -> bool:
+        is_small = self.progress.kernel.components[index].num_vertices <= LARGEST_FOR_CP_SAT
+        return self._is_exact and (is_small or index in self._narrow)
 
     def _finish_exactly(self) -> None:
         """Solve what is open, smallest component first, as far as the time goes."""
@@ -297,12 +318,13 @@ class Portfolio:
                 break
             value, hint = progress.best.part(part)
             known = progress.upper_bound.parts[part]
-            if value >= known.value:
+            if value >= known.value or not self._looks_finishable(progress.space.open[part]):
                 continue
             found = finished_cut(
                 self._components[part],
                 hint,
                 known,
+                narrow=progress.space.open[part] in self._narrow,
                 seed=self._options.seed,
                 seconds=self.clock.remaining,
                 by_work=self._by_iterations,

@@ -19,6 +19,7 @@ from solvers.graphs.annealing import Annealer, descend
 from solvers.graphs.csr import Csr
 from solvers.graphs.incumbent import Incumbent
 from solvers.graphs.kernel import SearchSpace
+from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 
 FIRST_SWEEPS = 500
@@ -32,6 +33,12 @@ HOT, HOT_FROM_GOOD_CUT, COLD = 1.5, 0.8, 0.2
 WINDOW_DEGREE = 8
 WINDOW_MOVE_COST = 20
 WINDOW_PATIENCE = 400
+
+# About what one sweep takes. Tabu search leaves the neighbourhood of a good cut in other directions than annealing does.
+TABU_MOVES_PER_ITERATION = 10
+TABU_ITERATIONS_PER_CALL = 100
+
+ADVICE_STARTS = 4
 
 Starts = Callable[[int], "np.ndarray | None"]
 Offer = Callable[[np.ndarray, str], None]
@@ -82,9 +89,9 @@ class Allowance:
 def advice_free_search(
     space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
-    """Anneal from random cuts and from those of `starts` in turn, longer each time, and every other time from the best so far.
+    """Anneal from random cuts and from those of `starts` in turn, longer each time.
 
-    On sparse graphs window moves follow.
+    In between the best so far is improved, by gentle annealing and by tabu search in turn. On sparse graphs window moves follow.
 
     Parameters
     ----------
@@ -105,12 +112,19 @@ def advice_free_search(
     """
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        if attempt % 2:
-            run = _annealer(space.csr, incumbent.sides, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
-        else:
-            given = starts(attempt // 4) if attempt % 4 else None
-            start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
-            run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
+        budget = allowance.fits(length)
+        match attempt % 4:
+            case 0:
+                run = _annealer(space.csr, rng.integers(0, 2, space.num_vertices, dtype=np.int8), budget, HOT, rng)
+            case 2:
+                given = starts(attempt // 4)
+                start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
+                run = _annealer(space.csr, start, budget, HOT, rng)
+            case 1:
+                run = _annealer(space.csr, incumbent.sides, budget, HOT_FROM_GOOD_CUT, rng)
+            case _:
+                yield from _tabu(space.csr, incumbent.sides, offer, budget, rng)
+                continue
         yield from _anneal(run, offer, "local_search")
         if windows is not None:
             yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
@@ -124,7 +138,7 @@ def advice_search(
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[int]:
-    """Try every candidate that the advice suggests, then anneal gently from the best of them.
+    """Try every candidate that the advice suggests, then anneal gently from the best of them and from the best so far.
 
     Parameters
     ----------
@@ -133,17 +147,18 @@ def advice_search(
 
     Other parameters and yields as in :func:`advice_free_search`.
     """
-    best_start, best_value = np.zeros(space.num_vertices, np.int8), -1
+    found: list[tuple[int, np.ndarray]] = []
     for name, threshold, sides in candidates:
         descended, _ = descend(space.csr, sides)
         offer(descended, name, threshold)
         value = int(space.part_values(descended).sum())
-        if value > best_value:
-            best_start, best_value = descended, value
+        if all(value != known for known, _ in found):
+            found = sorted([*found, (value, descended)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
         yield 0
+    starts = [sides for _, sides in found] or [np.zeros(space.num_vertices, np.int8)]
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        start = incumbent.sides if attempt % 2 else best_start
+        start = incumbent.sides if attempt % 2 else starts[attempt // 2 % len(starts)]
         run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
         yield from _anneal(run, offer, "advice_local_search")
         if windows is not None:
@@ -170,6 +185,20 @@ def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:
             shown = run.best_value
             offer(run.best_sides, source)
         yield swept
+
+
+def _tabu(csr: Csr, sides: np.ndarray, offer: Offer, iterations: int, rng: np.random.Generator) -> Iterator[int]:
+    run = Tabu(csr, sides, seed=int(rng.integers(2**62)))
+    shown = run.best_value
+    spent = 0
+    while spent < iterations:
+        step = min(TABU_ITERATIONS_PER_CALL, iterations - spent)
+        run.advance(step * TABU_MOVES_PER_ITERATION)
+        if run.best_value > shown:
+            shown = run.best_value
+            offer(run.best_sides, "local_search")
+        spent += step
+        yield step
 
 
 def _window_mover(space: SearchSpace, rng: np.random.Generator) -> WindowMover | None:

@@ -18,9 +18,11 @@ from app.settings import Settings
 from tests.service.conftest import BOOTSTRAP_KEY
 from tests.service.live import LiveService, live_service
 
+# The first test waits for the kernels of the real catalogue.
+pytestmark = pytest.mark.timeout(600)
+
 CATALOGUES = {"tests": "tests.service.operations:FUZZED", "service": "app.operations:CATALOGUE"}
 FRAMING = {"connection", "content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
-DOCUMENTED_SERVER_ERRORS = {503, 504}
 
 
 class Fuzzed(NamedTuple):
@@ -82,7 +84,7 @@ def check(case: schemathesis.Case, fuzzed: Fuzzed) -> None:
     # What the schema allows can still name a vertex, a file or a page that is not there, or reuse an idempotency key.
     is_up_to_state = case.method == "POST" or "cursor" in (case.query or {})
     case.validate_response(response, excluded_checks=[positive_data_acceptance] if is_up_to_state else [])
-    assert response.status_code < 500 or response.status_code in DOCUMENTED_SERVER_ERRORS
+    assert response.status_code < 500
 
 
 bounded = settings(

@@ -23,7 +23,8 @@ class ProofInstance(NamedTuple):
     ----------
     num_vertices : int
     edges : ndarray of int64, shape (m, 2)
-    weights : ndarray of int64, shape (m,)
+    weights : ndarray of int64
+        Of the edges, or of the vertices, as the problem has it.
     exponent : int
         The caller's weights are ``weights * 2**-exponent``.
     """
@@ -58,7 +59,7 @@ class GridInstance(NamedTuple):
     rounding: float
 
 
-def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray) -> GridInstance:
+def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray, field: str = "edge_weights") -> GridInstance:
     """Put a graph on the finest grid 2^-q on which its weights add up to at most 2^53; integers are taken as they are.
 
     Raises
@@ -77,7 +78,7 @@ def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray) -> GridIn
     is_integral = given.dtype.kind in "iu" or bool((given == np.floor(given)).all())
     if is_integral:
         if sum(abs(int(weight)) for weight in given.tolist()) > LARGEST_SUM:
-            raise InvalidInput("the magnitudes of the integer weights sum to more than 2^53", pointer="/edge_weights")
+            raise InvalidInput("the magnitudes of the integer weights sum to more than 2^53", pointer=f"/{field}")
         return GridInstance(ProofInstance(num_vertices, ends, given.astype(np.int64), 0), True, 0.0)
 
     largest = math.frexp(float(np.abs(given).max()))[1]

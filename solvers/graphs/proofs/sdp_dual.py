@@ -21,6 +21,7 @@ from solvers.graphs.proofs.instance import ProofInstance, Refused, member
 
 LARGEST_DENSE = 4000
 MOST_UPDATES = 100_000_000
+UPDATES_BETWEEN_LOOKS = 100_000
 FLOOR_TOLERANCE = 1e-9
 
 
@@ -95,7 +96,7 @@ def _eliminate_sparse(
     queue = [(len(row), vertex) for vertex, row in enumerate(rows)]
     heapq.heapify(queue)
     remaining = set(range(n))
-    updates = 0
+    updates = next_look = 0
     while len(remaining) > LARGEST_DENSE:
         degree, vertex = heapq.heappop(queue)
         if vertex not in remaining or degree != len(rows[vertex]):
@@ -103,8 +104,10 @@ def _eliminate_sparse(
         updates += 1 + degree**2
         if updates > MOST_UPDATES:
             raise Refused("the matrix fills in too much to be factored")
-        if len(remaining) % 64 == 0 and stop():
-            raise Refused("time was up before the matrix was factored")
+        if updates >= next_look:
+            next_look = updates + UPDATES_BETWEEN_LOOKS
+            if stop():
+                raise Refused("time was up before the matrix was factored")
         pivot = pivots[vertex]
         if not pivot > 0:
             return None

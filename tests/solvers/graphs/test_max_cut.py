@@ -171,6 +171,17 @@ def test_perfect_bits_give_the_reference_cut_at_once():
     assert result.prediction_agreement == 1.0
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 0.3])
+def test_the_paper_s_method_profits_from_good_predictions(epsilon):
+    graph, sides = gset("G14"), reference("G14")
+    bits = sample_edge_predictions(graph.edges, sides, epsilon, 0)
+
+    result = max_cut(graph, bits, method="paper", max_iterations=1, time_limit=60)
+
+    assert result.value > result.value_without_predictions
+    assert result.winner == "wide_lp"
+
+
 def test_vertex_labels_and_probabilities_are_taken_together():
     graph, sides = gset("G43"), reference("G43")
     predictions = [
