@@ -209,7 +209,7 @@ class Dispatcher:
             with self._store.writing() if is_end else self._store.writing_lazily() as connection:
                 ended = self._settle(connection, self._unsettled)
                 if may_claim:
-                    claimed = self._lease.claim(connection, capacity, besides=self._stopping)
+                    claimed = self._lease.claim(connection, capacity, besides=self._running.keys() | self._stopping)
         settled = self._forget_settled()
         for job, spec in claimed:
             self._running[job.id] = job
@@ -337,7 +337,8 @@ class Dispatcher:
 
     def _let_go(self, job_id: str) -> None:
         self._running.pop(job_id, None)
-        self._stopping.add(job_id)
+        if not any(isinstance(event, Ended) and event.job_id == job_id for event in self._unsettled):
+            self._stopping.add(job_id)
         self._executor.cancel(job_id, grace=0.0)
 
     def _give_up_unrenewed(self) -> None:

@@ -131,11 +131,12 @@ class Lease:
     def claim(self, connection: Connection, capacity: Capacity, besides: Iterable[str] = ()) -> list[Claimed]:
         """Lease as many queued jobs as there is room for: first in, first out per owner, and the owners in turn.
 
-        Jobs `besides` which to look are not taken, though they may be queued.
+        The jobs `besides` are not taken: they still run here, though a database that crashed may have forgotten it.
         """
-        besides = set(besides)
-        found = self._next_ids(connection, capacity.light, gpu=capacity.gpu, light=True, besides=besides)
-        found |= self._next_ids(connection, capacity.normal, gpu=capacity.gpu, light=False, besides=besides | found.keys())
+        found = self._next_ids(connection, capacity.light, gpu=capacity.gpu, light=True)
+        found |= self._next_ids(connection, capacity.normal, gpu=capacity.gpu, light=False, besides=found)
+        for job_id in found.keys() & set(besides):
+            del found[job_id]
         if not found:
             return []
         rows = connection.execute(_CLAIM, {"ids": list(found), "me": self.me, "lease": self.seconds}).all()

@@ -258,6 +258,19 @@ def test_a_job_whose_lease_was_lost_is_stopped_and_leaves_no_trace(store, submit
     assert (status(store, job), store.get(job.id).attempt) == ("running", 2)
 
 
+def test_a_job_whose_claim_the_database_forgot_starts_anew_once_it_is_dead_here(store, submit, start, executor):
+    start(poll_seconds=1000, heartbeat_seconds=0.05)
+    job = submit()
+    executor.next()
+
+    with store.writing() as connection:
+        connection.execute(text("UPDATE jobs SET status = 'queued', attempt = 0, lease_owner = NULL, lease_expires_at = NULL"))
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, 0.0)
+    executor.end(executor.next().id, "succeeded", b"1")
+
+    eventually(lambda: status(store, job) == "succeeded")
+
+
 def test_a_claim_whose_answer_was_lost_is_made_good(store, submit, start, executor):
     dispatcher = start(heartbeat_seconds=0.05)
     executor.room = 0
