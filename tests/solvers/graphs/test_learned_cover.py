@@ -19,6 +19,7 @@ from tests.solvers.graphs.weighted_vertices import (
     independent_sets,
     is_cover,
     random_edges,
+    weighted_vertices,
 )
 
 

@@ -13,7 +13,7 @@ from solvers.graphs.predictions import VertexPredictions
 from tests.solvers.graphs.decided_vectors import decided, vertices
 from tests.solvers.graphs.prediction_vectors import SET_VECTORS
 from tests.solvers.graphs.test_learned_cover import decided_graphs
-from tests.solvers.graphs.weighted_vertices import is_independent, random_edges
+from tests.solvers.graphs.weighted_vertices import is_independent, random_edges, weighted_vertices
 
 
 @pytest.mark.parametrize("name", SET_VECTORS)
