@@ -109,7 +109,7 @@ def solve(
     operation: Annotated[str, typer.Argument(help="What to solve, such as max-cut; `foresolve operations` lists them.")],
     file: Annotated[Path, typer.Argument(help="The instance, or a whole request as JSON; - reads standard input.")],
     file_format: Annotated[str | None, typer.Option("--format", help="Format of the file; default: told by its content.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds.", min=0.001)] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds.", min=0.001, max=1e9)] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same answer.")] = None,
     predictions: Annotated[Path | None, typer.Option(help="JSON file with the predictions of the request.")] = None,
     option: Annotated[

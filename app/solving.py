@@ -75,7 +75,10 @@ def option_values(assignments: Sequence[str]) -> dict[str, Any]:
         try:
             values[name.replace("-", "_")] = orjson.loads(text)
         except orjson.JSONDecodeError:
-            values[name.replace("-", "_")] = text.decode()
+            try:
+                values[name.replace("-", "_")] = text.decode()
+            except UnicodeDecodeError:
+                raise InvalidInput(f"--option {name}: {value[1:]} is not a text") from None
     return values
 
 

@@ -51,12 +51,7 @@ async def submit(service: Service, request: Request, operation: Operation[Any, A
     idempotency_key = _idempotency_key(request)
     _require_json(request)
     body = await _received(service, request, operation, caller.owner)
-    job, created = await run_in_threadpool(_keep, service, operation, caller.owner, body, idempotency_key)
-    if not created:
-        return job
-    if service.dispatcher is not None:
-        service.dispatcher.announce()
-    return job
+    return await run_in_threadpool(_keep, service, operation, caller.owner, body, idempotency_key)
 
 
 async def _received(service: Service, request: Request, operation: Operation[Any, Any], owner: str) -> Body:
@@ -85,15 +80,13 @@ async def _received_as_file(service: Service, owner: str, head: bytes, rest: Asy
     return Body(None, writer.file_id, digest.hexdigest())
 
 
-def _keep(
-    service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None
-) -> tuple[Job, bool]:
+def _keep(service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None) -> Job:
     created = False
     try:
         job, created = service.store.submit(
             _new_job(service.settings, operation, owner, body, idempotency_key), max_queued=service.settings.max_queued_jobs
         )
-        return job, created
+        return job
     finally:
         if body.file_id is not None and not created:
             service.files.delete(owner, body.file_id)

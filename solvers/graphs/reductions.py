@@ -164,9 +164,7 @@ def _untouched(
 ) -> Reduction:
     ends, order = _sorted_ends(edges[weights != 0])
     vertices = np.arange(num_vertices, dtype=np.int32)
-    return Reduction(
-        vertices, ends, weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy()
-    )
+    return Reduction(vertices, ends, weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy())
 
 
 def _sorted_edges(graph: LinkedGraph, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

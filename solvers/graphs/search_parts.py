@@ -26,8 +26,9 @@ FIRST_SWEEPS = 500
 SWEEP_GROWTH = 4
 MOST_SWEEPS = 20_000
 
-# In units of the mean weight. The second goes on from a good cut, and is too cold to forget it.
-HOT, HOT_FROM_GOOD_CUT, COLD = 1.5, 0.8, 0.2
+# First temperatures, in units of the field that a vertex feels among random sides: dense graphs freeze at higher ones. The second
+# goes on from a good cut, and is too cold to forget it. The last temperature is one of single edges, in units of the mean weight.
+HOT, HOT_FROM_GOOD_CUT, COLD = 0.4, 0.23, 0.2
 
 # Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
 WINDOW_DEGREE = 8
@@ -174,7 +175,16 @@ def _lengths() -> Iterator[int]:
 
 
 def _annealer(csr: Csr, start: np.ndarray, sweeps: int, hot: float, rng: np.random.Generator) -> Annealer:
-    return Annealer(csr, start, sweeps=sweeps, hot=hot, cold=COLD, seed=int(rng.integers(2**62)))
+    hot_in_weights = max(COLD, hot * _typical_field(csr))
+    return Annealer(csr, start, sweeps=sweeps, hot=hot_in_weights, cold=COLD, seed=int(rng.integers(2**62)))
+
+
+def _typical_field(csr: Csr) -> float:
+    """Return the root mean square of a vertex's field among random sides, in units of the mean weight: sqrt(degree) for unit weights."""
+    weights = np.abs(csr.weights.astype(np.float64))
+    if not weights.any():
+        return 1.0
+    return float(np.sqrt(np.square(weights).sum() / csr.num_vertices) / weights.mean())
 
 
 def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:

@@ -159,6 +159,13 @@ def test_a_service_that_never_answers_is_unreachable():
         service.client(retries=2).run("echo", {"text": "a"})
 
 
+@pytest.mark.parametrize("status", [200, 202])
+def test_a_web_page_is_not_taken_for_the_service(status):
+    client = Service(httpx.Response(status, content=b"<html>")).client()
+    with pytest.raises(Unreachable, match="not this service"):
+        client.echo(text="a")
+
+
 def test_a_problem_says_what_the_service_said():
     errors = [{"pointer": "/text", "detail": "too long"}, {"pointer": "/times", "detail": "too many"}]
     with pytest.raises(ProblemError, match="what is wrong") as caught:
