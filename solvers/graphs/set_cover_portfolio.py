@@ -34,14 +34,15 @@ from solvers.graphs.set_cover_search import advice_free_search, advice_search
 from solvers.graphs.set_reductions import reduce_sets
 from solvers.operation import Context
 
-SUBGRADIENT_ITERATIONS = 400
+# Before the linear relaxation, and where that is too large.
+FEW_ITERATIONS, MANY_ITERATIONS = 400, 2000
 ITERATIONS_PER_CALL = 20
 
 # Where the clock only guards, the simplex method ends by iterations, about a second's worth of them.
 LP_WORK, LEAST_LP_ITERATIONS, MOST_LP_ITERATIONS = 2_000_000_000, 200, 50_000
 
-# Reading and presolving a program, in which the simplex method cannot be interrupted.
-LP_SECONDS_PER_ENTRY = 3e-6
+# Reading and presolving a program, which cannot be interrupted.
+LP_SECONDS_PER_ENTRY, MIP_SECONDS_PER_ENTRY = 3e-6, 6e-6
 
 # Entries beyond which branch and bound has no prospects, and CP-SAT's clauses take longer to write than they are worth; up to the
 # last the search has mostly found the optimum early, and half of its time serves better to prove that.
@@ -223,24 +224,24 @@ class SetCoverPortfolio:
 
     def _ascend(self) -> None:
         """Raise the prices by subgradients."""
-        stop = self.clock.after(SMALL_SHARE)
+        iterations, share = (FEW_ITERATIONS, SMALL_SHARE) if self._has_program else (MANY_ITERATIONS, BOUND_SHARE)
+        stop = self.clock.after(share)
         assert self.progress.best.cost is not None
         ascent = Subgradient(self._kernel, self.progress.best.cost)
-        while not ascent.converged and ascent.iterations_done < SUBGRADIENT_ITERATIONS and not (stop() or self._must_stop()):
-            ascent.advance(ITERATIONS_PER_CALL)
+        while not ascent.converged and ascent.iterations_done < iterations and not (stop() or self._must_stop()):
+            ascent.advance(min(ITERATIONS_PER_CALL, iterations - ascent.iterations_done))
         self._offer_prices(ascent.prices)
         self.clock.lap("bounds")
 
     def _relax(self) -> None:
         """Solve the linear relaxation; the dual simplex method has prices to offer even where it does not end."""
-        entries = len(self._kernel.elements)
-        seconds = math.inf if self._by_iterations else BOUND_SHARE * self.clock.total
-        if not 0 < entries <= LARGEST_LP or entries * LP_SECONDS_PER_ENTRY > seconds:
+        if not self._has_program:
             return
+        entries = len(self._kernel.elements)
         limit = min(MOST_LP_ITERATIONS, max(LEAST_LP_ITERATIONS, LP_WORK // entries)) if self._by_iterations else None
         found = lp_prices(
             self._kernel,
-            time_limit=seconds,
+            time_limit=self._program_seconds,
             iteration_limit=limit,
             stop=self._must_stop,
         )
@@ -248,6 +249,16 @@ class SetCoverPortfolio:
             self.clock.decided |= not (self._by_iterations or found.is_optimal)
             self._offer_prices(found.prices)
         self.clock.lap("bounds")
+
+    @property
+    def _has_program(self) -> bool:
+        """Whether the linear relaxation is small enough for its share of the time."""
+        entries = len(self._kernel.elements)
+        return 0 < entries <= LARGEST_LP and entries * LP_SECONDS_PER_ENTRY <= self._program_seconds
+
+    @property
+    def _program_seconds(self) -> float:
+        return math.inf if self._by_iterations else BOUND_SHARE * self.clock.total
 
     def _offer_prices(self, prices: np.ndarray) -> None:
         self.progress.offer_prices(exact_prices(self._original, self.progress.reduction.lift_multipliers(prices)))
@@ -271,7 +282,8 @@ class SetCoverPortfolio:
             self._enumerate()
         elif self._has_finish:
             self._offer_exact(self._by_cp_sat(LONG_WORK, CP_SAT_SHARE * self.clock.remaining))
-            if not (self._must_stop() or self._by_iterations):
+            takes = len(self._kernel.elements) * MIP_SECONDS_PER_ENTRY
+            if not (self._must_stop() or self._by_iterations) and takes < self.clock.remaining:
                 self._offer_exact(self._by_highs())
         self.clock.lap("exact")
 
