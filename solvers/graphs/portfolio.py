@@ -119,13 +119,16 @@ class Portfolio:
         reason = self._reason_to_stop()
         if reason is not None:
             return reason
-        if self._options.method in ("auto", "local_search"):
+        if self._components and self._options.method in ("auto", "local_search"):
             return "max_iterations" if self._by_iterations else "time_limit"
         return "completed"
 
     def run(self) -> None:
         """Carry out the plan of `options.method` until it is done or there is a reason to stop."""
         self.progress.start()
+        if not self._components:
+            # Solved, though weights of very different sizes may keep the bound, which allows for their rounding, above the value.
+            return
         for stage in _STAGES[self._options.method]:
             # Whatever the time, there is an answer better than none.
             if stage is not Portfolio._start_greedily and self._must_stop():
@@ -133,8 +136,6 @@ class Portfolio:
             stage(self)
 
     def _start_greedily(self) -> None:
-        if not self._components:
-            return
         csr = self.progress.space.csr
         sides, _ = descend(csr, greedy_cut(csr), stop=self.clock.is_over)
         self.progress.offer_free(sides, "greedy")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.graphs.proofs.instance import ProofInstance, Refused, integers, member
-from solvers.graphs.proofs.tables import INNER_VERTICES, LARGEST_ENUMERATED, Table, require_countable, scopes_of
+from solvers.graphs.proofs.instance import ProofInstance, Refused
+from solvers.graphs.proofs.tables import INNER_VERTICES, LARGEST_ENUMERATED, Table, in_order, require_countable, scopes_of
 
 
 def eliminated_optimum(instance: ProofInstance, certificate: dict[str, Any], stop: Callable[[], bool]) -> int:
@@ -19,14 +19,9 @@ def eliminated_optimum(instance: ProofInstance, certificate: dict[str, Any], sto
     are allowed until the first of them is eliminated.
     """
     n = instance.num_vertices
-    order = integers(member(certificate, "order"), "order", 0, n - 1)
-    if len(order) != n or len(set(order)) != n:
-        raise Refused(f"order must name each of the {n} vertices once")
-    require_countable(instance.weights)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
+    order, edges = in_order(instance, certificate)
     later: list[set[int]] = [set() for _ in range(n)]
-    for first, second in np.sort(place[instance.edges], axis=1).tolist():
+    for first, second in edges.tolist():
         later[first].add(second)
     scopes = scopes_of(later)
 

@@ -25,13 +25,7 @@ def elimination_optimum(instance: ProofInstance, certificate: dict[str, Any], st
     in: for each way to place them, the most that all that is eliminated into the table can add.
     """
     n = instance.num_vertices
-    order = integers(member(certificate, "order"), "order", 0, n - 1)
-    if len(order) != n or len(set(order)) != n:
-        raise Refused(f"order must name each of the {n} vertices once")
-    require_countable(instance.weights)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    edges = np.sort(place[instance.edges], axis=1)
+    _, edges = in_order(instance, certificate)
     later: list[dict[int, int]] = [{} for _ in range(n)]
     for first, second, weight in zip(*edges.T.tolist(), instance.weights.tolist(), strict=True):
         later[first][second] = weight
@@ -49,6 +43,18 @@ def elimination_optimum(instance: ProofInstance, certificate: dict[str, Any], st
         else:
             optimum += int(table)
     return optimum
+
+
+def in_order(instance: ProofInstance, certificate: dict[str, Any]) -> tuple[list[int], np.ndarray]:
+    """Return the order of a certificate, and the edges between places in it, the earlier first; refuse what cannot be tabulated."""
+    n = instance.num_vertices
+    order = integers(member(certificate, "order"), "order", 0, n - 1)
+    if len(order) != n or len(set(order)) != n:
+        raise Refused(f"order must name each of the {n} vertices once")
+    require_countable(instance.weights)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    return order, np.sort(place[instance.edges], axis=1)
 
 
 def scopes_of(later: Iterable[Set[int]]) -> list[list[int]]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from solvers.graphs.advice import cover_prior, tally
 from solvers.graphs.csr import build_csr
 from solvers.graphs.learned_cover import advised_cover, learned_cover, without_superfluous
-from solvers.graphs.predictions import EdgePredictions, sample_edge_predictions
+from solvers.graphs.predictions import sample_edge_predictions
+from tests.solvers.graphs.decided_vectors import decided, vertices
 from tests.solvers.graphs.prediction_vectors import COVER_VECTORS
 from tests.solvers.graphs.weighted_vertices import (
     WeightedVertices,
@@ -22,43 +23,31 @@ from tests.solvers.graphs.weighted_vertices import (
 )
 
 
-def _decided(name):
-    vector = COVER_VECTORS[name]
-    graph = WeightedVertices(vector.num_vertices, vector.edges, np.ones(vector.num_vertices, np.int64))
-    predictions = EdgePredictions(vector.bits, epsilon=vector.expected["epsilon"])
-    advice = tally([predictions], vector.num_vertices, vector.edges, symmetric=False)
-    return graph, advice, advice.votes >= vector.expected["threshold"], vector.expected
-
-
-def _vertices(mask):
-    return np.flatnonzero(mask).tolist()
-
-
 @pytest.mark.parametrize("name", COVER_VECTORS)
 def test_votes_are_the_reference_program_s(name):
-    _, advice, is_decided, expected = _decided(name)
+    _, advice, is_decided, expected = decided(COVER_VECTORS[name])
 
     assert (advice.votes.tolist(), advice.votes_in.tolist()) == (expected["num_votes"], expected["votes_in"])
-    assert _vertices(is_decided & (advice.log_odds > 0)) == expected["P"]
-    assert _vertices(is_decided & (advice.log_odds <= 0)) == expected["Q"]
+    assert vertices(is_decided & (advice.log_odds > 0)) == expected["P"]
+    assert vertices(is_decided & (advice.log_odds <= 0)) == expected["Q"]
     assert "log_odds" not in expected or advice.log_odds == pytest.approx(expected["log_odds"], abs=1e-8)
 
 
 @pytest.mark.parametrize("name", COVER_VECTORS)
 def test_decisions_are_the_reference_program_s(name):
-    graph, advice, is_decided, expected = _decided(name)
+    graph, advice, is_decided, expected = decided(COVER_VECTORS[name])
 
     decisions = advised_cover(graph.csr, graph.weights, is_decided, advice.log_odds > 0)
 
-    assert _vertices(decisions.is_idle) == expected["T"]
-    assert _vertices(decisions.covers_idle) == expected["S_T"]
-    assert _vertices(decisions.is_forced) == expected["S_1"]
-    assert _vertices(decisions.members) == expected["partial_cover"]
+    assert vertices(decisions.is_idle) == expected["T"]
+    assert vertices(decisions.covers_idle) == expected["S_T"]
+    assert vertices(decisions.is_forced) == expected["S_1"]
+    assert vertices(decisions.members) == expected["partial_cover"]
 
 
 @pytest.mark.parametrize("name", COVER_VECTORS)
 def test_what_is_left_is_the_reference_program_s(name):
-    graph, advice, is_decided, expected = _decided(name)
+    graph, advice, is_decided, expected = decided(COVER_VECTORS[name])
     members = advised_cover(graph.csr, graph.weights, is_decided, advice.log_odds > 0).members
 
     left = graph.edges[~members[graph.edges].any(axis=1)]
@@ -71,7 +60,7 @@ def test_what_is_left_is_the_reference_program_s(name):
 
 @pytest.mark.parametrize("name", [name for name in COVER_VECTORS if name.endswith("eps0.5")])
 def test_perfect_bits_give_the_cover_that_they_are_about(name):
-    graph, advice, is_decided, expected = _decided(name)
+    graph, advice, is_decided, expected = decided(COVER_VECTORS[name])
 
     assert learned_cover(graph.csr, graph.weights, is_decided, advice.log_odds).tolist() == list(map(bool, expected["reference"]))
 

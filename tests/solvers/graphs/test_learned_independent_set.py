@@ -9,54 +9,43 @@ from solvers.graphs.advice import tally
 from solvers.graphs.csr import build_csr
 from solvers.graphs.learned_independent_set import learned_independent_set, ordered_set, set_by_labels, trusted_set
 from solvers.graphs.min_degree_greedy import extended_greedily, min_degree_greedy
-from solvers.graphs.predictions import EdgePredictions, VertexPredictions
+from solvers.graphs.predictions import VertexPredictions
+from tests.solvers.graphs.decided_vectors import decided, vertices
 from tests.solvers.graphs.prediction_vectors import SET_VECTORS
 from tests.solvers.graphs.test_learned_cover import decided_graphs
-from tests.solvers.graphs.weighted_vertices import WeightedVertices, is_independent, random_edges, weighted_vertices
-
-
-def _decided(name):
-    vector = SET_VECTORS[name]
-    graph = WeightedVertices(vector.num_vertices, vector.edges, np.ones(vector.num_vertices, np.int64))
-    predictions = EdgePredictions(vector.bits, epsilon=vector.expected["epsilon"])
-    advice = tally([predictions], vector.num_vertices, vector.edges, symmetric=False)
-    return graph, advice, advice.votes >= vector.expected["threshold"], vector.expected
-
-
-def _vertices(mask):
-    return np.flatnonzero(mask).tolist()
+from tests.solvers.graphs.weighted_vertices import is_independent, random_edges, weighted_vertices
 
 
 @pytest.mark.parametrize("name", SET_VECTORS)
 def test_votes_are_the_reference_program_s(name):
-    _, advice, is_decided, expected = _decided(name)
+    _, advice, is_decided, expected = decided(SET_VECTORS[name])
 
     assert (advice.votes.tolist(), advice.votes_in.tolist()) == (expected["num_votes"], expected["votes_in"])
-    assert _vertices(is_decided & (advice.log_odds > 0)) == expected["P"]
+    assert vertices(is_decided & (advice.log_odds > 0)) == expected["P"]
     assert "log_odds" not in expected or advice.log_odds == pytest.approx(expected["log_odds"], abs=1e-8)
 
 
 @pytest.mark.parametrize("name", SET_VECTORS)
 def test_the_trusted_set_is_the_reference_program_s(name):
-    graph, advice, is_decided, expected = _decided(name)
+    graph, advice, is_decided, expected = decided(SET_VECTORS[name])
 
     trusted = trusted_set(graph.csr, graph.weights, is_decided & (advice.log_odds > 0))
 
-    assert _vertices(trusted) == expected["S_high"]
-    assert sorted(set(expected["P"]) - set(_vertices(trusted))) == expected["matching_cover"]
-    assert _vertices(extended_greedily(graph.csr, graph.weights, trusted)) == expected["S_high_extended"]
+    assert vertices(trusted) == expected["S_high"]
+    assert sorted(set(expected["P"]) - set(vertices(trusted))) == expected["matching_cover"]
+    assert vertices(extended_greedily(graph.csr, graph.weights, trusted)) == expected["S_high_extended"]
 
 
 @pytest.mark.parametrize("name", SET_VECTORS)
 def test_the_set_of_low_degrees_is_the_reference_program_s(name):
-    graph, _, is_decided, expected = _decided(name)
+    graph, _, is_decided, expected = decided(SET_VECTORS[name])
 
-    assert _vertices(min_degree_greedy(graph.csr, graph.weights, ~is_decided)) == expected["S_low"]
+    assert vertices(min_degree_greedy(graph.csr, graph.weights, ~is_decided)) == expected["S_low"]
 
 
 @pytest.mark.parametrize("name", [name for name in SET_VECTORS if name.endswith("eps0.5")])
 def test_perfect_bits_give_the_set_that_they_are_about(name):
-    graph, advice, is_decided, expected = _decided(name)
+    graph, advice, is_decided, expected = decided(SET_VECTORS[name])
 
     members = learned_independent_set(graph.csr, graph.weights, is_decided, advice.log_odds > 0)
 
