@@ -125,10 +125,10 @@ def _scores(set_ptr, elements, is_member, cover_counts):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def _search(
+def _search(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, is_member, best, heap, heap_place, cover_counts, owner_sums, row_weights,
     row_moved, scores, moved, uncovered, uncovered_place, state, rng, steps, budget,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     for step in range(steps):
         if budget <= 0:
             return step
@@ -168,10 +168,10 @@ def _search(
 
 
 @njit(cache=True, nogil=True)
-def _take_out(
+def _take_out(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums, row_weights,
     row_moved, scores, moved, uncovered, uncovered_place, state, spared,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Take the member of least score per cost out, but not the spared one; return the work."""
     size = state[_SIZE]
     at = 0
@@ -215,10 +215,10 @@ def _take_out(
 
 
 @njit(cache=True, nogil=True)
-def _put_in(
+def _put_in(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums, row_weights,
     row_moved, scores, moved, uncovered, uncovered_place, state, j,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Put a set in; return the work."""
     work = set_ptr[j + 1] - set_ptr[j]
     state[_MOVES] += 1
