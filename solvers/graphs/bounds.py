@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from solvers.graphs import adapters
+from solvers.graphs.arrays import Flag, Integer, Number
 from solvers.graphs.bound import Bound, trivial_bound
 from solvers.graphs.certificate import store_large
 from solvers.graphs.csr import build_csr
@@ -24,7 +25,7 @@ from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.odd_cycles import odd_cycle_bound
-from solvers.graphs.request import Flag, InstanceFields, Integer, Number
+from solvers.graphs.request import InstanceFields
 from solvers.graphs.result import BoundKind, WarningEntry
 from solvers.graphs.upper_bound import FLOAT_NOISE, UpperBound, in_unit
 from solvers.operation import Context, Operation, Resources
