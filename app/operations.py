@@ -5,6 +5,9 @@ Endpoints, the OpenAPI page and its examples, job kinds, commands and client met
 
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.predictors.epsilon_of_bits import GRAPHS_PREDICTIONS_ESTIMATE_EPSILON
+from solvers.graphs.predictors.fit import GRAPHS_PREDICTIONS_FIT
+from solvers.graphs.predictors.predict import GRAPHS_PREDICTIONS_PREDICT
 from solvers.graphs.verification import GRAPHS_VERIFY
 from solvers.operation import Operation
 
@@ -12,4 +15,7 @@ CATALOGUE: tuple[Operation, ...] = (
     MAX_CUT,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
+    GRAPHS_PREDICTIONS_FIT,
+    GRAPHS_PREDICTIONS_PREDICT,
+    GRAPHS_PREDICTIONS_ESTIMATE_EPSILON,
 )
