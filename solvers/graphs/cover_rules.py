@@ -224,10 +224,7 @@ def _lighten(graph, desk, v, amount):  # type: ignore[no-untyped-def]
 def _are_adjacent(graph, u, v):  # type: ignore[no-untyped-def]
     if graph.degree[u] > graph.degree[v]:
         u, v = v, u
-    for neighbour in compacted_row(graph, u):
-        if neighbour == v:
-            return True
-    return False
+    return v in compacted_row(graph, u)
 
 
 @njit(cache=True, nogil=True)
