@@ -29,7 +29,7 @@ from app.problems import from_validation_error
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
 from app.terminal import ProgressDisplay, output_console, progress_line, result_table
-from solvers.operation import ForesolveError, InvalidInput, MemoryFiles, Operation
+from solvers.operation import FolderFiles, ForesolveError, InvalidInput, Operation
 
 if TYPE_CHECKING:
     from app.jobs.store import JobStore
@@ -109,7 +109,7 @@ def solve(
     operation: Annotated[str, typer.Argument(help="What to solve, such as max-cut; `foresolve operations` lists them.")],
     file: Annotated[Path, typer.Argument(help="The instance, or a whole request as JSON; - reads standard input.")],
     file_format: Annotated[str | None, typer.Option("--format", help="Format of the file; default: told by its content.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds.", min=0.001)] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds.", min=0.001, max=1e9)] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same answer.")] = None,
     predictions: Annotated[Path | None, typer.Option(help="JSON file with the predictions of the request.")] = None,
     option: Annotated[
@@ -138,14 +138,8 @@ def solve(
         **option_values(option or ()),
     }
     if url is None:
-        files = MemoryFiles()
-        body = request_body(
-            chosen,
-            content,
-            lambda: files.save(content, name=file.name, media_type="application/octet-stream"),
-            file_format=file_format,
-            values=values,
-        )
+        files = FolderFiles(Path() if output is None else output.parent)
+        body = request_body(chosen, content, lambda: files.hold(content), file_format=file_format, values=values)
         with _progress(chosen, body) as display:
             document = solve_here(chosen, body, files, display)
     else:
@@ -271,8 +265,11 @@ def create_key(
     scopes = scope or ["solve", "files", "read"]
     if unknown := set(scopes) - set(SCOPES):
         raise InvalidInput(f"there is no scope {', '.join(sorted(unknown))}; the scopes are {', '.join(SCOPES)}")
+    for given, what in ((name, "name"), (owner, "owner")):
+        if given is not None and not (given.strip() and given.isprintable()):
+            raise InvalidInput(f"the {what} of a key is one line that is not empty")
     key = new_key()
-    _store().add_key(key_id=key.id, owner=owner or key.id, name=name, hash=key.hash, scopes=scopes)
+    _store().add_key(key_id=key.id, owner=key.id if owner is None else owner, name=name, hash=key.hash, scopes=scopes)
     print(key.text)
 
 

@@ -141,6 +141,9 @@ class Backoff:
     def pause(self, reply: Reply | None) -> Pause | None:
         """Return how long to wait before the next attempt, or None if `reply` is to be taken as it is."""
         asked = 0.0
+        if isinstance(reply, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+            # What this side cannot send, it cannot send a second time either.
+            return None
         if isinstance(reply, httpx.Response):
             if reply.status_code not in (429, 502, 503):
                 return None
@@ -227,7 +230,7 @@ def completed(path: str, body: Body, retries: int) -> Flow[bytes]:
     """Submit a job and return its result's JSON when it has ended."""
     reply = yield from exchange(posted(path, body, prefer=f"wait={WAIT_SECONDS}", waits=WAIT_SECONDS), retries)
     if reply.status_code != 202:
-        return reply.content
+        return _document(reply)
     return (yield from result_of(_job_id(reply), None, retries))
 
 
@@ -247,7 +250,7 @@ def result_of(job_id: str, timeout: float | None, retries: int) -> Flow[bytes]:
         call = Call("GET", f"/v1/jobs/{job_id}/result", {"Prefer": f"wait={math.ceil(asked)}"}, waits=asked)
         reply = yield from exchange(call, retries)
         if reply.status_code != 202:
-            return reply.content
+            return _document(reply)
         if remaining <= 0:
             raise TimeoutError(f"job {job_id} has not ended after {timeout} s")
         # A service that is about to stop, or waits less long than asked, must not be asked again without a breath.
@@ -258,13 +261,13 @@ def result_of(job_id: str, timeout: float | None, retries: int) -> Flow[bytes]:
 def status_of(job_id: str, retries: int) -> Flow[JobStatus]:
     """Return a job as it stands."""
     reply = yield from exchange(Call("GET", f"/v1/jobs/{job_id}"), retries)
-    return JobStatus.model_validate_json(reply.content)
+    return JobStatus.model_validate_json(_document(reply))
 
 
 def told(job_id: str, what: str, retries: int) -> Flow[JobStatus]:
     """Tell a job to ``cancel`` or to ``resume`` and return it as it then stands."""
     reply = yield from exchange(Call("POST", f"/v1/jobs/{job_id}/{what}"), retries)
-    return JobStatus.model_validate_json(reply.content)
+    return JobStatus.model_validate_json(_document(reply))
 
 
 def uploaded(content: bytes | Path, name: str, retries: int) -> Flow[str]:
@@ -273,18 +276,25 @@ def uploaded(content: bytes | Path, name: str, retries: int) -> Flow[str]:
     if isinstance(content, Path):
         headers["Content-Length"] = str(content.stat().st_size)
     reply = yield from exchange(Call("POST", "/v1/files", headers, {"name": name}, content, waits=WAIT_SECONDS), retries)
-    return str(reply.json()["id"])
+    return str(orjson.loads(_document(reply))["id"])
 
 
 def page_of_jobs(filters: Mapping[str, str], retries: int) -> Flow[tuple[list[JobStatus], str | None]]:
     """Return one page of jobs, newest first, and the cursor of the next."""
     reply = yield from exchange(Call("GET", "/v1/jobs", params=filters), retries)
-    page = reply.json()
+    page = orjson.loads(_document(reply))
     return [JobStatus.model_validate(job) for job in page["jobs"]], cast("str | None", page.get("next_cursor"))
 
 
 def _job_id(reply: httpx.Response) -> str:
-    return str(reply.json()["id"])
+    return str(orjson.loads(_document(reply))["id"])
+
+
+def _document(reply: httpx.Response) -> bytes:
+    """Return the JSON object that an answer holds; a web page in its place comes from somebody else."""
+    if not reply.content.lstrip().startswith(b"{"):
+        raise Unreachable(f"what answers at {reply.url.copy_with(path='/', query=None)} is not this service")
+    return reply.content
 
 
 class Connection:
@@ -305,6 +315,8 @@ class Connection:
         self._catalogue_path = catalogue
         self._headers = {"User-Agent": "foresolve-client", "Accept": "application/json"}
         if key is not None:
+            if not key.isascii() or not key.isprintable():
+                raise InvalidInput("an API key consists of printable ASCII characters")
             self._headers["Authorization"] = f"Bearer {key}"
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import os
 import socket
 import threading
@@ -28,6 +27,7 @@ from app.api.operations import operations_router
 from app.api.pages import add_pages
 from app.api.service import Service
 from app.catalogue import load_catalogue
+from app.connection import Connection
 from app.files import FileStore
 from app.jobs.dispatcher import Dispatcher
 from app.jobs.local import LocalExecutor
@@ -125,7 +125,7 @@ class Server(uvicorn.Server):
             app,
             host=settings.host,
             port=settings.port,
-            http="httptools",
+            http=Connection,
             ws="none",
             lifespan="on",
             log_config=None,
@@ -151,15 +151,15 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let waiting requests answer with their jobs, and stop."""
+        log.info("stopping")
         self._app.state.service.stopping.set()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop in good order; on the second signal without grace for jobs and connections; on the third like a crash."""
+        # A signal comes in the middle of whatever runs, a log line included: no lock may be taken here.
         self._signals += 1
         if self._signals == 1:
-            # A signal may come in the midst of a request, whose id is not this line's.
-            contextvars.Context().run(log.info, "stopping")
             super().handle_exit(sig, frame)
         elif self._signals == 2:
             threading.Thread(target=self._stop_at_once, args=(128 + sig,), daemon=True).start()
@@ -167,9 +167,9 @@ class Server(uvicorn.Server):
             os._exit(128 + sig)
 
     def _stop_at_once(self, status: int) -> None:
-        dispatcher = self._app.state.service.dispatcher
-        if dispatcher is not None:
-            dispatcher.stop(0)
+        service = getattr(self._app.state, "service", None)
+        if service is not None and service.dispatcher is not None:
+            service.dispatcher.stop(0)
         os._exit(status)
 
 

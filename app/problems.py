@@ -26,7 +26,11 @@ class ProblemType(NamedTuple):
     explanation: str
 
 
+INVALID_JSON = ProblemType("The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks.")
+
 JOB_PROBLEMS: dict[str, ProblemType] = {
+    # Of a body that was too large to be read before it became a job.
+    "invalid-json": INVALID_JSON,
     "timeout": ProblemType(
         "The job ran out of time",
         504,

@@ -15,7 +15,7 @@ from app.interruptible import run_interruptibly
 from app.problems import from_validation_error
 from app.request_body import with_values
 from app.terminal import ProgressDisplay
-from solvers.operation import Context, InvalidInput, MemoryFiles, Operation
+from solvers.operation import Context, Files, InvalidInput, Operation
 
 ENDING = "ending with the best so far; press Ctrl-C again to abandon it"
 
@@ -75,7 +75,10 @@ def option_values(assignments: Sequence[str]) -> dict[str, Any]:
         try:
             values[name.replace("-", "_")] = orjson.loads(text)
         except orjson.JSONDecodeError:
-            values[name.replace("-", "_")] = text.decode()
+            try:
+                values[name.replace("-", "_")] = text.decode()
+            except UnicodeDecodeError:
+                raise InvalidInput(f"--option {name}: {value[1:]} is not a text") from None
     return values
 
 
@@ -87,7 +90,7 @@ def validated(operation: Operation[Any, Any], body: Mapping[str, Any]) -> Any:
         raise ProblemError(from_validation_error(error, body)) from None
 
 
-def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: MemoryFiles, display: ProgressDisplay) -> bytes:
+def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: Files, display: ProgressDisplay) -> bytes:
     """Run the operation in this process; the first Ctrl-C returns the best so far."""
     request = validated(operation, body)
     cancelled = threading.Event()

@@ -9,12 +9,14 @@ line and a worker process.
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -147,6 +149,45 @@ class MemoryFiles:
         file_id = f"file_{uuid.uuid4().hex}"
         self._contents[file_id] = content
         return file_id
+
+
+class FolderFiles(MemoryFiles):
+    """Files that outlive the run: what an operation saves is written into a folder, and its id is the path.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def hold(self, content: bytes) -> str:
+        """Keep `content` for the run only, and return its id."""
+        return super().save(content, name="", media_type="")
+
+    def open(self, file_id: str) -> IO[bytes]:
+        try:
+            return super().open(file_id)
+        except UnknownFile:
+            path = Path(file_id)
+            if not path.is_file():
+                raise
+            return path.open("rb")
+
+    def save(self, content: bytes, *, name: str, media_type: str) -> str:
+        stem, suffix = Path(name).stem, Path(name).suffix
+        path = self._folder / name
+        for number in itertools.count(2):
+            try:
+                with path.open("xb") as file:
+                    file.write(content)
+            except FileExistsError:
+                path = self._folder / f"{stem}-{number}{suffix}"
+            else:
+                break
+        return str(path)
 
 
 Snapshot = Callable[[], BaseModel]

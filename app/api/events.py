@@ -21,12 +21,13 @@ from app.api.job_documents import timestamp
 from app.api.jobs import existing_job
 from app.api.refusals import EVERYWHERE, Responses, documented
 from app.api.service import Service, service_of
-from app.api.waiting import first_of
+from app.api.waiting import first_of, hearing
 from app.jobs.store import ENDED, Event, EventKind
 
 router = APIRouter(tags=["jobs"])
 
 HEARTBEAT_SECONDS = 15.0
+_END_CHECK_SECONDS = 1.0
 _RETRY_MILLISECONDS = 1000
 _LARGEST_NUMBER = 2**31 - 1
 _BATCH = 500
@@ -83,29 +84,30 @@ async def job_events(
 
 async def _stream(service: Service, job_id: str, seen: int, events: Sequence[Event]) -> AsyncIterator[bytes]:
     yield format_sse_event(data_str=None, retry=_RETRY_MILLISECONDS)
-    last_sent = time.monotonic()
-    is_over = False
-    while not is_over and not service.stopping.is_set():
-        for event in events:
-            yield _encoded(event)
-            seen = event.seq
-        if events:
-            last_sent = time.monotonic()
-            if events[-1].kind in ENDED:
+    with hearing(service, job_id, {"queued", "news", "end", "missed"}) as notice:
+        sent = checked = time.monotonic()
+        is_over = False
+        while not is_over and not service.stopping.is_set():
+            for event in events:
+                yield _encoded(event)
+                seen, sent = event.seq, time.monotonic()
+            if events and events[-1].kind in ENDED:
                 return
-        elif time.monotonic() - last_sent >= HEARTBEAT_SECONDS:
-            yield KEEPALIVE_COMMENT
-            last_sent = time.monotonic()
-        if len(events) < _BATCH:
-            await first_of(service.settings.poll_seconds, service.stopping)
-        is_over, events = await run_in_threadpool(_look, service, job_id, seen)
+            if time.monotonic() - sent >= HEARTBEAT_SECONDS:
+                yield KEEPALIVE_COMMENT
+                sent = time.monotonic()
+            if len(events) < _BATCH:
+                await first_of(service.settings.poll_seconds, service.stopping, notice)
+                notice.clear()
+            events = await run_in_threadpool(service.store.events, job_id, seen, _BATCH)
+            if not events and time.monotonic() - checked >= _END_CHECK_SECONDS:
+                checked = time.monotonic()
+                is_over, events = await run_in_threadpool(_look_for_end, service, job_id, seen)
 
 
-def _look(service: Service, job_id: str, seen: int) -> tuple[bool, Sequence[Event]]:
-    # In this order: events that end a job are there once its row says that it has ended.
-    events = service.store.events(job_id, seen, _BATCH)
-    if events:
-        return False, events
+def _look_for_end(service: Service, job_id: str, seen: int) -> tuple[bool, Sequence[Event]]:
+    # A reader that was ahead of the job, or whose job was swept away, gets no last event. In this order: events that end a job are
+    # there once its row says that it has ended.
     job = service.store.get(job_id)
     events = service.store.events(job_id, seen, _BATCH)
     return (job is None or job.ended) and not events, events

@@ -117,7 +117,7 @@ async def show_job(request: Request, job_id: str, caller: Reader, prefer: Prefer
     "/v1/jobs/{job_id}/result",
     summary="Get a job's result",
     response_class=Response,
-    responses=_RESULT_OR_JOB | documented(*EVERYWHERE, 404, 409, 413, 422, 504),
+    responses=_RESULT_OR_JOB | documented(*EVERYWHERE, 400, 404, 409, 413, 422, 504),
 )
 async def job_result(
     request: Request,
@@ -144,8 +144,6 @@ async def cancel_job(request: Request, job_id: str, caller: Solver) -> Response:
     """End a job: at once if it is queued; a running one returns its best so far within about two seconds. An ended one stays as it is."""
     service = service_of(request)
     job = _existing(job_id, await run_in_threadpool(service.store.cancel, _sane(job_id), caller.sees))
-    if job.status == "running" and service.dispatcher is not None:
-        service.dispatcher.request_cancel(job.id)
     return job_response(job, status=200 if job.ended else 202)
 
 
@@ -160,8 +158,6 @@ async def resume_job(request: Request, job_id: str, caller: Solver) -> Response:
     """Queue a failed or cancelled job again; it goes on from its last checkpoint."""
     service = service_of(request)
     job = _existing(job_id, await run_in_threadpool(service.store.resume, _sane(job_id), caller.sees))
-    if service.dispatcher is not None:
-        service.dispatcher.announce()
     return job_response(job, status=202)
 
 

@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from app.problems import JOB_PROBLEMS, ProblemType
+from app.problems import INVALID_JSON, JOB_PROBLEMS, ProblemType
 from solvers.operation import ForesolveError
 
 MEDIA_TYPE = "application/problem+json"
@@ -26,11 +26,11 @@ Responses = dict[int | str, dict[str, Any]]
 """What OpenAPI says of the answers of a path, by status."""
 
 REFUSALS: dict[str, ProblemType] = {
-    "invalid-json": ProblemType(
-        "The body is not valid JSON", 400, "Send one JSON document in UTF-8; `detail` says where it breaks."
-    ),
+    "invalid-json": INVALID_JSON,
     "invalid-header": ProblemType("A header is not valid", 400, "Correct the header that `detail` names."),
     "malformed-body": ProblemType("The body cannot be read", 400, "Its compression or multipart framing is broken or cut short."),
+    "malformed-request": ProblemType("This is not HTTP", 400, "The service speaks HTTP/1.1."),
+    "head-too-large": ProblemType("The headers are too long", 431, "Send fewer or shorter headers."),
     "unauthorized": ProblemType(
         "A valid API key is needed", 401, "Send `Authorization: Bearer <key>` with a key that is not revoked."
     ),

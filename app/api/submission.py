@@ -16,6 +16,7 @@ from app.api.refusals import Refusal
 from app.api.service import Service
 from app.api.uploads import new_file
 from app.jobs.store import Job, NewJob
+from app.json_numbers import require_finite_numbers
 from app.problems import from_validation_error
 from app.security import Caller
 from app.settings import Settings
@@ -50,12 +51,7 @@ async def submit(service: Service, request: Request, operation: Operation[Any, A
     idempotency_key = _idempotency_key(request)
     _require_json(request)
     body = await _received(service, request, operation, caller.owner)
-    job, created = await run_in_threadpool(_keep, service, operation, caller.owner, body, idempotency_key)
-    if not created:
-        return job
-    if service.dispatcher is not None:
-        service.dispatcher.announce()
-    return job
+    return await run_in_threadpool(_keep, service, operation, caller.owner, body, idempotency_key)
 
 
 async def _received(service: Service, request: Request, operation: Operation[Any, Any], owner: str) -> Body:
@@ -84,15 +80,13 @@ async def _received_as_file(service: Service, owner: str, head: bytes, rest: Asy
     return Body(None, writer.file_id, digest.hexdigest())
 
 
-def _keep(
-    service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None
-) -> tuple[Job, bool]:
+def _keep(service: Service, operation: Operation[Any, Any], owner: str, body: Body, idempotency_key: str | None) -> Job:
     created = False
     try:
         job, created = service.store.submit(
             _new_job(service.settings, operation, owner, body, idempotency_key), max_queued=service.settings.max_queued_jobs
         )
-        return job, created
+        return job
     finally:
         if body.file_id is not None and not created:
             service.files.delete(owner, body.file_id)
@@ -127,12 +121,15 @@ def validated(operation: Operation[Any, Any], content: bytes) -> BaseModel:
     ------
     Refusal
         ``invalid-json``, with the place where it breaks.
+    InvalidInput
+        If a number in it is not finite.
     RefusedFields
         If it is JSON but not what the operation takes.
     """
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError as error:
+        require_finite_numbers(content)
         raise Refusal("invalid-json", str(error), line=error.lineno, column=error.colno) from None
     try:
         request: BaseModel = operation.request.model_validate(document)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from starlette.concurrency import run_in_threadpool
 
 from app.api.service import Service
 from app.jobs.dispatcher import Dispatcher
+from app.jobs.notices import Kind
 from app.jobs.store import Job
 
 _SLOWEST_POLL = 2.0
@@ -49,15 +52,38 @@ async def _told(service: Service, dispatcher: Dispatcher, job: Job, seconds: flo
 async def _looked_up(service: Service, job: Job, seconds: float) -> Job:
     # Less and less often the longer it takes, so that a hundred waiting requests do not keep the database busy.
     started = time.monotonic()
-    while not job.ended and not service.stopping.is_set() and (elapsed := time.monotonic() - started) < seconds:
-        pause = min(max(service.settings.poll_seconds, elapsed / 8), _SLOWEST_POLL, seconds - elapsed)
-        await first_of(pause, service.stopping)
-        job = await _now(service, job)
+    with hearing(service, job.id, {"end", "missed"}) as notice:
+        while not job.ended and not service.stopping.is_set() and (elapsed := time.monotonic() - started) < seconds:
+            pause = min(max(service.settings.poll_seconds, elapsed / 8), _SLOWEST_POLL, seconds - elapsed)
+            await first_of(pause, service.stopping, notice)
+            notice.clear()
+            job = await _now(service, job)
     return job
 
 
 async def _now(service: Service, job: Job) -> Job:
     return await run_in_threadpool(service.store.get, job.id) or job
+
+
+@contextmanager
+def hearing(service: Service, job_id: str, kinds: Collection[Kind]) -> Iterator[asyncio.Event]:
+    """Have an event set at each notice about a job.
+
+    It is set at first, for what happened before anybody listened.
+    """
+    loop = asyncio.get_running_loop()
+    notice = asyncio.Event()
+    notice.set()
+
+    def hear(kind: Kind, job_id: str) -> None:
+        if kind in kinds:
+            loop.call_soon_threadsafe(notice.set)
+
+    service.store.notices.subscribe(hear, job_id)
+    try:
+        yield notice
+    finally:
+        service.store.notices.unsubscribe(hear, job_id)
 
 
 async def first_of(seconds: float, *happenings: asyncio.Event | asyncio.Future[Job]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -13,8 +14,10 @@ import alembic.config
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import InvalidatePoolError
 
 BUSY_SECONDS = 30
+_UNCHECKED_SECONDS = 1.0
 _MIGRATION_LOCK = 0x666F7265  # PostgreSQL's advisory locks are numbers; this one spells "fore".
 
 
@@ -87,13 +90,33 @@ def _engine(url: URL) -> Engine:
     if url.drivername in {"postgresql", "postgres"}:
         url = url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "postgresql":
-        return sqlalchemy.create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
+        engine = sqlalchemy.create_engine(url, pool_size=10, max_overflow=30)
+        _check_idle_connections(engine)
+        return engine
     if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
         raise ValueError(f"the job database is a SQLite file or PostgreSQL, not {url.render_as_string()}")
     engine = sqlalchemy.create_engine(url, pool_size=10, max_overflow=50, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _check_idle_connections(engine: Engine) -> None:
+    """Ask a connection whether it still lives only if it was idle for a while; asking each time costs a round trip each time."""
+
+    def note_use(connection: Any, record: Any) -> None:
+        record.info["used_at"] = time.monotonic()
+
+    def check(connection: Any, record: Any, proxy: Any) -> None:
+        if time.monotonic() - record.info.get("used_at", time.monotonic()) <= _UNCHECKED_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError(str(error)) from error
+
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", check)
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:

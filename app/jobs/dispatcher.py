@@ -22,6 +22,7 @@ from app.files import FileStore
 from app.jobs import leases
 from app.jobs.executor import Checkpointed, Ended, Executor, JobEvent, JobSpec, Reported
 from app.jobs.leases import Claimed, Lease
+from app.jobs.notices import Kind
 from app.jobs.store import Job, JobStore
 from app.jobs.sweep import sweep, sweep_orphans
 from app.problems import internal_error, problem
@@ -66,7 +67,7 @@ class Dispatcher:
         self._files = files
         self._executor = executor
         self._lease = Lease.new(settings.lease_seconds, catalogue)
-        self._inbox: queue.SimpleQueue[JobEvent | Literal["wake"]] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[JobEvent | Literal["wake", "look"]] = queue.SimpleQueue()
         self._running: dict[str, Job] = {}
         self._stopping: set[str] = set()  # let go of, but perhaps not dead yet
         self._unsettled: list[JobEvent] = []
@@ -94,16 +95,13 @@ class Dispatcher:
     def start(self) -> None:
         """Start the executor and begin to claim jobs."""
         self._executor.start(self.announce)
+        self._store.notices.subscribe(self._hear)
         self._thread.start()
         self._sweeper.start()
 
     def announce(self) -> None:
         """Say that there may be something to claim: a job was queued, or there is room for one."""
         self._inbox.put("wake")
-
-    def request_cancel(self, job_id: str) -> None:
-        """Pass on at once that the store was asked to cancel a job; without it the next look at the store finds out."""
-        self._executor.cancel(job_id)
 
     def subscribe(self, job_id: str, callback: OnEnd) -> None:
         """Have `callback` called once with the job when it is over, wherever it runs. It must return at once.
@@ -143,7 +141,20 @@ class Dispatcher:
         if self._thread.is_alive():
             self._thread.join()
         self._stopped.set()
+        self._store.notices.unsubscribe(self._hear)
         self._executor.close()
+
+    def _hear(self, kind: Kind, job_id: str) -> None:
+        if kind == "queued":
+            self._inbox.put("wake")
+        elif kind in {"cancel", "missed"} or (kind == "end" and self._awaits(job_id)):
+            self._inbox.put("look")
+
+    def _awaits(self, job_id: str) -> bool:
+        """Whether somebody waits for a job that ended elsewhere; who asks after it later shall be told at once."""
+        with self._subscriptions:
+            self._remember_end(job_id)
+            return job_id in self._subscribers
 
     # The thread.
 
@@ -155,6 +166,7 @@ class Dispatcher:
             except (OperationalError, InterfaceError) as error:
                 log.error("the job database does not answer", error=str(error.orig))
                 self._give_up_unrenewed()
+                self._next_heartbeat = 0.0  # a database that crashed may have forgotten the latest claims
                 time.sleep(_RETRY_SECONDS)
             except Exception:
                 log.exception("the dispatcher failed in a turn")
@@ -174,7 +186,9 @@ class Dispatcher:
         try:
             happened = self._inbox.get(timeout=max(0.0, due - time.monotonic()))
             while True:
-                if happened != "wake":
+                if happened == "look":
+                    self._next_poll = 0.0
+                elif happened != "wake":
                     self._unsettled.append(happened)
                     if isinstance(happened, Ended):
                         self._stopping.discard(happened.job_id)
@@ -195,12 +209,13 @@ class Dispatcher:
             with self._store.writing() if is_end else self._store.writing_lazily() as connection:
                 ended = self._settle(connection, self._unsettled)
                 if may_claim:
-                    claimed = self._lease.claim(connection, capacity)
-            self._forget_settled()
+                    claimed = self._lease.claim(connection, capacity, besides=self._running.keys() | self._stopping)
+        settled = self._forget_settled()
         for job, spec in claimed:
             self._running[job.id] = job
             self._submit(spec)
         self._tell(ended)
+        self._notify(settled, claimed, ended)
         if now >= self._next_poll:
             self._next_poll = now + self._settings.poll_seconds
             self._look_around()
@@ -238,12 +253,19 @@ class Dispatcher:
                 ended += [] if over is None else [over]
         return ended
 
-    def _forget_settled(self) -> None:
-        for event in self._unsettled:
+    def _forget_settled(self) -> list[JobEvent]:
+        settled, self._unsettled = self._unsettled, []
+        for event in settled:
             job = self._running.get(event.job_id)
             if isinstance(event, Ended) and job is not None and job.attempt == event.attempt:
                 del self._running[event.job_id]
-        self._unsettled.clear()
+        return settled
+
+    def _notify(self, settled: list[JobEvent], claimed: list[Claimed], ended: list[Job]) -> None:
+        over = {job.id for job in ended}
+        again = {event.job_id for event in settled if isinstance(event, Ended)} - over
+        reported = {event.job_id for event in settled if isinstance(event, Reported)}
+        self._store.notices.tell(queued=again, news=reported | again | {job.id for job, _ in claimed}, end=over)
 
     def _settle_one_by_one(self) -> None:
         """Find the event that the database refuses, and have its job fail rather than all."""
@@ -257,8 +279,9 @@ class Dispatcher:
                     break
                 except Exception:
                     log.exception("what happened to a job could not be kept", job_id=event.job_id)
-        self._forget_settled()
+        settled = self._forget_settled()
         self._tell(ended)
+        self._notify(settled, [], ended)
 
     def _beat(self, now: float) -> None:
         """Renew the leases; take over from dispatchers that died; let go of jobs that others took over."""
@@ -277,10 +300,11 @@ class Dispatcher:
             stray = self._store.get(job_id)
             if stray is not None:
                 with self._store.writing() as connection:
-                    self._lease.retry(connection, Ended(stray.id, stray.attempt, "lost"), stray)
+                    over = self._lease.retry(connection, Ended(stray.id, stray.attempt, "lost"), stray)
+                self._notify([Ended(stray.id, stray.attempt, "lost")], [], [] if over is None else [over])
 
     def _look_around(self) -> None:
-        """See what other processes did: cancel requests, leases that ran out, jobs that ended elsewhere."""
+        """See what others did: cancel requests, leases that ran out, jobs that ended elsewhere."""
         with self._subscriptions:
             awaited = [job_id for job_id in self._subscribers if job_id not in self._running]
         with self._store.reading() as connection:
@@ -292,25 +316,29 @@ class Dispatcher:
         self._tell(ended)
         if overdue:
             with self._store.writing() as connection:
-                leases.expire(connection)
-            self.announce()
+                expired = leases.expire(connection)
+            self._store.notices.tell(queued=expired, end=expired)
 
     def _tell(self, ended: list[Job]) -> None:
         for job in ended:
             with self._subscriptions:
                 callbacks = self._subscribers.pop(job.id, [])
-                self._recently_ended[job.id] = None
-                if len(self._recently_ended) > _REMEMBERED_ENDS:
-                    self._recently_ended.popitem(last=False)
+                self._remember_end(job.id)
             for callback in callbacks:
                 try:
                     callback(job)
                 except Exception:
                     log.exception("a callback at the end of a job failed", job_id=job.id)
 
+    def _remember_end(self, job_id: str) -> None:
+        self._recently_ended[job_id] = None
+        if len(self._recently_ended) > _REMEMBERED_ENDS:
+            self._recently_ended.popitem(last=False)
+
     def _let_go(self, job_id: str) -> None:
         self._running.pop(job_id, None)
-        self._stopping.add(job_id)
+        if not any(isinstance(event, Ended) and event.job_id == job_id for event in self._unsettled):
+            self._stopping.add(job_id)
         self._executor.cancel(job_id, grace=0.0)
 
     def _give_up_unrenewed(self) -> None:
@@ -337,6 +365,7 @@ class Dispatcher:
                 over += [] if released is None else [released]
             self._lease.resign(connection)
         self._tell(over)
+        self._notify(self._unsettled, [], over)
 
     def _sweep(self) -> None:
         next_orphan_sweep = 0.0

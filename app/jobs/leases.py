@@ -128,10 +128,15 @@ class Lease:
         """Return the lease of a new dispatcher."""
         return cls(new_id("worker"), seconds, tuple(operations))
 
-    def claim(self, connection: Connection, capacity: Capacity) -> list[Claimed]:
-        """Lease as many queued jobs as there is room for: first in, first out per owner, and the owners in turn."""
+    def claim(self, connection: Connection, capacity: Capacity, besides: Iterable[str] = ()) -> list[Claimed]:
+        """Lease as many queued jobs as there is room for: first in, first out per owner, and the owners in turn.
+
+        The jobs `besides` are not taken: they still run here, though a database that crashed may have forgotten it.
+        """
         found = self._next_ids(connection, capacity.light, gpu=capacity.gpu, light=True)
         found |= self._next_ids(connection, capacity.normal, gpu=capacity.gpu, light=False, besides=found)
+        for job_id in found.keys() & set(besides):
+            del found[job_id]
         if not found:
             return []
         rows = connection.execute(_CLAIM, {"ids": list(found), "me": self.me, "lease": self.seconds}).all()
@@ -280,10 +285,10 @@ def any_overdue(connection: Connection) -> bool:
     return connection.execute(_OVERDUE.limit(1)).first() is not None
 
 
-def expire(connection: Connection) -> None:
-    """Take the jobs of dispatchers that gave no sign of life for too long: queue them again, or end them."""
-    overdue = connection.execute(_OVERDUE.with_for_update(skip_locked=True)).all()
-    for job in [_shown(row) for row in overdue]:
+def expire(connection: Connection) -> list[str]:
+    """Take the jobs of dispatchers that gave no sign of life for too long: queue them again, or end them. Return their ids."""
+    overdue = [_shown(row) for row in connection.execute(_OVERDUE.with_for_update(skip_locked=True))]
+    for job in overdue:
         reason = "the server that ran the job is gone"
         if job.cancel_requested:
             _take(connection, job, "cancelled", {})
@@ -292,6 +297,7 @@ def expire(connection: Connection) -> None:
             _take(connection, job, "failed", {"problem": trouble}, problem=trouble)
         else:
             _take(connection, job, "queued", {"attempt": job.attempt, "reason": reason}, kind="retry")
+    return [job.id for job in overdue]
 
 
 def ended_among(connection: Connection, job_ids: Iterable[str]) -> list[Job]:

@@ -1,6 +1,10 @@
 """The local executor: warm worker processes on this machine, one job at a time in each.
 
 A thread of its own, the supervisor, hears what the workers say and watches the deadlines and the memory of their jobs.
+
+The processes are forked from a preloaded one (`app.jobs.zygote`) rather than managed by a process pool such as Pebble's: that a worker
+exits in mid-job, that an idle one is killed, or that the server itself is, then are ordinary events that end one socket, a kill waits
+for no lock, and a replacement imports nothing.
 """
 
 from __future__ import annotations

@@ -26,9 +26,11 @@ from pydantic import BaseModel, ValidationError
 
 from app.files import FileStore
 from app.jobs.link import INLINE_BYTES, LARGEST_HEADER, Closed, Link, Message
+from app.json_numbers import require_finite_numbers
 from app.problems import Problem, from_validation_error, internal_error, problem
 from app.time_limits import granted
-from solvers.operation import Context, ForesolveError, InvalidInput, Operation, Snapshot
+from solvers.garbage import without_collection
+from solvers.operation import Context, ForesolveError, Operation, Snapshot
 
 REPORT_SECONDS = 0.2
 SNAPSHOT_SECONDS = 0.5
@@ -241,9 +243,11 @@ def _body(header: Mapping[str, Any], body: bytes, files: FileStore) -> bytes:
 
 def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
     try:
-        document = orjson.loads(body)
+        with without_collection():
+            document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise InvalidInput(f"the body is not JSON: {error}") from None
+        require_finite_numbers(body)
+        raise _Refused(problem("invalid-json", str(error), line=error.lineno, column=error.colno)) from None
     try:
         request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:

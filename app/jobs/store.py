@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, null, select, text, true, update
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, func, insert, null, select, text, true, update
 from sqlalchemy.exc import IntegrityError
 
 from app.identifiers import is_id, new_id
 from app.jobs.database import Database
 from app.jobs.file_records import FileRecords
 from app.jobs.keys import Keys
+from app.jobs.notices import notices_of
 from app.jobs.schema import files, job_events, jobs, now, workers
 from solvers.operation import ForesolveError, InvalidInput
 
@@ -166,6 +167,14 @@ class JobStore(Keys, FileRecords, Database):
     'cancelled'
     """
 
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.notices = notices_of(engine)
+
+    def close(self) -> None:
+        self.notices.close()
+        super().close()
+
     def submit(self, new: NewJob, *, max_queued: int) -> tuple[Job, bool]:
         """Keep a new job, or find the one that the same idempotency key made.
 
@@ -184,11 +193,14 @@ class JobStore(Keys, FileRecords, Database):
         """
         try:
             with self.writing() as connection:
-                return _submit(connection, new, max_queued)
+                job, created = _submit(connection, new, max_queued)
         except IntegrityError:
             # Another process used the key since we looked; now its row is there to be found.
             with self.writing() as connection:
-                return _submit(connection, new, max_queued)
+                job, created = _submit(connection, new, max_queued)
+        if created:
+            self.notices.tell(queued=[job.id])
+        return job, created
 
     def get(self, job_id: str, owner: str | None = None) -> Job | None:
         """Return a job; None if there is none of that id, or it is not that owner's."""
@@ -235,7 +247,12 @@ class JobStore(Keys, FileRecords, Database):
                 connection.execute(update(jobs).where(jobs.c.id == job_id).values(cancel_requested=True))
             else:
                 return job
-            return job_of(connection.execute(_GET, {"id": job_id}).one())
+            job = job_of(connection.execute(_GET, {"id": job_id}).one())
+        if job.ended:
+            self.notices.tell(end=[job_id])
+        else:
+            self.notices.tell(cancel=[job_id])
+        return job
 
     def resume(self, job_id: str, owner: str | None = None) -> Job | None:
         """Queue a failed or cancelled job again, to go on from its checkpoint.
@@ -257,7 +274,9 @@ class JobStore(Keys, FileRecords, Database):
             gone = dict.fromkeys(["result", "problem", "started_at", "finished_at"], null())
             connection.execute(update(jobs).where(jobs.c.id == job_id).values(**again, **gone))
             append_events(connection, [(job_id, "queued", {"resumed": True})])
-            return job_of(connection.execute(_GET, {"id": job_id}).one())
+            job = job_of(connection.execute(_GET, {"id": job_id}).one())
+        self.notices.tell(queued=[job_id], news=[job_id])
+        return job
 
     def delete(self, job_id: str, owner: str | None = None) -> bool:
         """Forget an ended job, its events and its files; False if there is no such job or it has not ended.

@@ -1,9 +1,10 @@
-"""Every form of prediction in one currency: the log-odds that a vertex lies on side 1.
+"""Every form of prediction in one currency: the log-odds that a vertex lies on side 1, or in the solution.
 
 Aamand et al., "Improved Approximations for Hard Graph Problems using Predictions" (ICML 2025), let the edges of a vertex vote on
 its side; a bit that is right with probability 1/2 + eps is worth ln((1/2 + eps) / (1/2 - eps)). Labels and probabilities of
 vertices (Cohen-Addad et al., NeurIPS 2024) convert alike, and independent sources add. A cut and its complement are worth the
-same, so each source speaks of one of the two in every connected component, and is turned to agree with those before it.
+same, so each source speaks of one of the two in every connected component, and is turned to agree with those before it; sources
+about a cover or an independent set are taken as they are.
 Symbols: eps -> `epsilon`, k_v -> `votes`, y_v -> `votes_in`, rho -> `overdispersion`.
 """
 
@@ -52,8 +53,12 @@ class Advice:
         Of the first source that has one; None where the votes are not trusted.
     epsilon_estimate : EpsilonEstimate or None
         Of the first edge bits.
+    is_trusted : bool
+        Whether the accuracy of some source is known, or seen to be better than chance.
     assumes_independent : bool
         Whether the caller states the accuracy of edge bits, that they are independent, and gives nothing else.
+    are_labels : bool
+        Whether nothing is predicted but one label per vertex, with a known accuracy.
     warnings : tuple of AdviceWarning
     """
 
@@ -65,8 +70,9 @@ class Advice:
     epsilon_estimate: EpsilonEstimate | None
     is_trusted: bool
     assumes_independent: bool
+    are_labels: bool
     warnings: tuple[AdviceWarning, ...]
-    _components: Array
+    _components: Array | None
 
     @property
     def is_empty(self) -> bool:
@@ -74,11 +80,13 @@ class Advice:
         return not self.votes.any()
 
     def agreement(self, sides: Array) -> float | None:
-        """Return the share of votes that a cut agrees with, in each component up to its complement; None without votes."""
+        """Return the share of votes that a solution agrees with, a cut in each component up to its complement; None without votes."""
         total = int(self.votes.sum())
         if total == 0:
             return None
         agreeing = np.where(np.asarray(sides) == 1, self.votes_in, self.votes - self.votes_in)
+        if self._components is None:
+            return float(agreeing.sum()) / total
         agreeing, votes = (np.bincount(self._components, weights=counts) for counts in (agreeing, self.votes))
         return float(np.maximum(agreeing, votes - agreeing).sum()) / total
 
@@ -101,8 +109,10 @@ class _Source(NamedTuple):
         )
 
 
-def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *, prior: Array | None = None) -> Advice:
-    """Add up predictions about one cut.
+def tally(
+    predictions: Sequence[Predictions], num_vertices: int, edges: Array, *, prior: Array | None = None, symmetric: bool = True
+) -> Advice:
+    """Add up predictions about one solution.
 
     Parameters
     ----------
@@ -113,6 +123,8 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
         Canonical edges.
     prior : ndarray of float64, shape (n,), optional
         Log-odds from elsewhere.
+    symmetric : bool
+        Whether a solution may be complemented in any component, as a cut may.
 
     Returns
     -------
@@ -131,7 +143,7 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
     >>> advice.votes_in.tolist(), advice.log_odds.round(2).tolist()
     ([0, 2, 0], [-1.1, 2.2, -1.1])
     """
-    components = connected_components(num_vertices, edges)
+    components = connected_components(num_vertices, edges) if symmetric else None
     sources, warnings, estimates = [], [], []
     for prediction in predictions:
         if isinstance(prediction, EdgePredictions):
@@ -140,7 +152,8 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
             estimates.append(estimate)
         else:
             sources.extend(_vertex_sources(prediction, num_vertices))
-    sources = list(_aligned(sources, components, num_vertices))
+    if components is not None:
+        sources = list(_aligned(sources, components, num_vertices))
 
     votes = sum((source.votes for source in sources), np.zeros(num_vertices, dtype=np.int64))
     log_odds = sum((source.log_odds for source in sources), np.zeros(num_vertices))
@@ -159,6 +172,7 @@ def tally(predictions: Sequence[Predictions], num_vertices: int, edges: Array, *
         epsilon_estimate=next(iter(estimates), None),
         is_trusted=bool(trusted),
         assumes_independent=_claims_independence(predictions),
+        are_labels=bool(trusted) and _are_labels(predictions),
         warnings=tuple(warnings),
         _components=components,
     )
@@ -168,6 +182,28 @@ def log_odds_of(epsilon: Array | float) -> Array:
     """Return the worth of one bit that is right with probability 1/2 + epsilon."""
     with np.errstate(divide="ignore"):
         return np.minimum(np.log((0.5 + np.asarray(epsilon)) / (0.5 - np.asarray(epsilon))), LARGEST_LOG_ODDS)
+
+
+def cover_prior(degrees: Array, vertex_weights: Array) -> Array:
+    """Return log-odds that a vertex is in a cover before any prediction: 2 ln(d + 1) at degree d, less for a heavy vertex.
+
+    Among weak votes the degree tells more than they do. A vertex twice as heavy as the mean is as likely in as one of about half the
+    degree, which is how the greedy rule orders them.
+
+    Examples
+    --------
+    >>> cover_prior(np.array([0, 1]), np.array([1, 1])).round(3).tolist()
+    [0.0, 1.386]
+    """
+    if len(degrees) == 0:
+        return np.zeros(0)
+    prior: Array = 2 * (np.log1p(degrees) - np.log(vertex_weights / np.mean(vertex_weights)))
+    return prior
+
+
+def independent_set_prior(degrees: Array, vertex_weights: Array) -> Array:
+    """Return log-odds that a vertex is in an independent set before any prediction: what it leaves out is a cover."""
+    return -cover_prior(degrees, vertex_weights)
 
 
 def _edge_source(prediction: EdgePredictions, num_vertices: int, edges: Array) -> tuple[_Source, EpsilonEstimate]:
@@ -236,12 +272,18 @@ def _claims_independence(predictions: Sequence[Predictions]) -> bool:
     return predictions[0].epsilon is not None and predictions[0].overdispersion == 0
 
 
-def paper_threshold(epsilon: float) -> int:
-    """Return the degree from which on the paper trusts the votes: 100 ln(1/eps) / eps^2.
+def _are_labels(predictions: Sequence[Predictions]) -> bool:
+    if len(predictions) != 1 or not isinstance(predictions[0], VertexPredictions):
+        return False
+    return predictions[0].labels is not None and predictions[0].probabilities is None
+
+
+def paper_threshold(epsilon: float, factor: int = 100) -> int:
+    """Return the degree from which on the paper trusts votes: 100 ln(1/eps) / eps^2, with 3 in place of 100 for independent sets.
 
     Examples
     --------
-    >>> [paper_threshold(epsilon) for epsilon in (0.45, 0.1)]
-    [395, 23026]
+    >>> [paper_threshold(epsilon) for epsilon in (0.45, 0.1)], paper_threshold(0.1, factor=3)
+    ([395, 23026], 691)
     """
-    return math.ceil(100 * math.log(1 / epsilon) / epsilon**2)
+    return math.ceil(factor * math.log(1 / epsilon) / epsilon**2)

@@ -1,4 +1,4 @@
-"""A proven upper bound on a maximum cut, with the certificate that lets a stranger prove it again."""
+"""A proven bound on an optimum, with the certificate that lets a stranger prove it again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 class Bound(NamedTuple):
-    """An upper bound.
+    """A bound: from above on cuts and independent sets, from below on covers.
 
     Attributes
     ----------
     value : float
-        No cut is worth more.
+        No cut is worth more; no cover less.
     kind : str
         How it was proven: ``trivial``, ``sdp_dual``, ``odd_cycles``, ...
     certificate : dict
@@ -27,7 +27,7 @@ class Bound(NamedTuple):
 
 
 def trivial_bound(weights: np.ndarray) -> Bound:
-    """Return the sum of the positive weights.
+    """Return the sum of the positive weights, which no cut exceeds.
 
     Examples
     --------

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from solvers.graphs import adapters
+from solvers.graphs.arrays import Flag, Integer, Number
 from solvers.graphs.bound import Bound, trivial_bound
 from solvers.graphs.certificate import store_large
 from solvers.graphs.csr import build_csr
@@ -24,7 +25,7 @@ from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.odd_cycles import odd_cycle_bound
-from solvers.graphs.request import Flag, InstanceFields, Integer, Number
+from solvers.graphs.request import InstanceFields
 from solvers.graphs.result import BoundKind, WarningEntry
 from solvers.graphs.upper_bound import FLOAT_NOISE, UpperBound, in_unit
 from solvers.operation import Context, Operation, Resources
@@ -95,6 +96,8 @@ def run_bounds(request: BoundsRequest, context: Context) -> BoundsResult:
     for kind in [kind for kind in (*LEAVES, *COMBINATIONS) if request.kinds is None or kind in request.kinds]:
         started = time.monotonic()
         try:
+            if context.stop and kind != "trivial":
+                raise NotApplicable("time ran out")
             bound = attempts.combination(kind) if kind in COMBINATIONS else attempts.leaf(kind)
         except NotApplicable as reason:
             if request.kinds is not None:
@@ -127,7 +130,7 @@ class _Attempts:
 
     def leaf(self, kind: AskedKind) -> Bound:
         num_vertices, edges, _ = self._graph
-        bound = _LEAF_METHODS[kind](num_vertices, edges, self._grid.weights, self._seed, self._stop)
+        bound = _LEAF_METHODS[kind](num_vertices, edges, self._grid.weights, self._seed, self._context)
         unit = float(np.ldexp(1.0, self._grid.exponent))
         value = bound.value / unit
         if self._grid.rounding == 0 and self._grid.exponent <= 0:
@@ -138,18 +141,18 @@ class _Attempts:
 
     def combination(self, kind: AskedKind) -> Bound:
         """Bound every component of the reduced graph by the best kind that applies."""
-        kernel = Kernel(*self._graph, stop=self._stop)
+        kernel = Kernel(*self._graph, stop=lambda: self._context.stop)
         upper_bound = UpperBound(SearchSpace(kernel, {}))
         if upper_bound.kind != kind:
             wanting = "no vertex can be reduced" if kind == "reduced" else "the graph is connected or can be reduced"
             raise NotApplicable(wanting)
         for part, component in enumerate(kernel.components):
             for leaf in LEAVES[1:]:
-                if self._stop():
+                if self._context.stop:
                     break
                 try:
                     method = _LEAF_METHODS[leaf]
-                    bound = method(component.num_vertices, component.edges, component.weights, self._seed, self._stop)
+                    bound = method(component.num_vertices, component.edges, component.weights, self._seed, self._context)
                 except NotApplicable:
                     continue
                 upper_bound.offer(part, bound)
@@ -157,50 +160,49 @@ class _Attempts:
                     break
         return Bound(upper_bound.value, upper_bound.kind, upper_bound.certificate())
 
-    def _stop(self) -> bool:
-        return self._context.stop
 
-
-Stop = Callable[[], bool]
-
-
-def _trivial(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, stop: Stop) -> Bound:
+def _trivial(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
     return trivial_bound(weights)
 
 
-def _odd_cycles(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, stop: Stop) -> Bound:
-    return odd_cycle_bound(build_csr(num_vertices, edges, weights), stop=stop)
+def _odd_cycles(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
+    return odd_cycle_bound(build_csr(num_vertices, edges, weights), stop=lambda: context.stop)
 
 
-def _sdp_dual(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, stop: Stop) -> Bound:
+def _sdp_dual(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
     relaxation = LowRankSdp(build_csr(num_vertices, edges, weights), seed=seed)
-    while not relaxation.converged and not stop():
+    swept_until = time.monotonic() + context.remaining / 2
+    while not relaxation.converged and not context.stop and time.monotonic() < swept_until:
         relaxation.advance(SWEEPS_PER_CALL)
-    bound = relaxation.dual_bound(integral=False, stop=stop)
+    bounds = [relaxation.dual_bound(integral=False, stop=lambda: context.stop)]
+    if not (relaxation.converged or context.stop):
+        # Of vectors that are far from their best, the bound may be worse than that of a constant y, which needs none.
+        bounds.append(relaxation.eigenvalue_bound(integral=False, stop=lambda: context.stop))
+    bound = min((bound for bound in bounds if bound is not None), key=lambda bound: bound.value, default=None)
     if bound is None:
         raise NotApplicable("the graph is too large and fills in too much for a proof, or time ran out")
     return bound
 
 
-def _enumeration(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, stop: Stop) -> Bound:
+def _enumeration(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
     if num_vertices > MAX_VERTICES:
         raise NotApplicable(f"{num_vertices} vertices are more than {MAX_VERTICES}")
-    found = enumerate_max_cut(num_vertices, edges, weights, stop=stop)
+    found = enumerate_max_cut(num_vertices, edges, weights, stop=lambda: context.stop)
     if found is None:
         raise NotApplicable("time ran out")
     return Bound(found.value, "enumeration", {"kind": "enumeration"})
 
 
-def _elimination(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, stop: Stop) -> Bound:
-    if plan_elimination(num_vertices, edges, stop=stop) is None:
+def _elimination(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
+    if plan_elimination(num_vertices, edges, stop=lambda: context.stop) is None:
         raise NotApplicable("no order of elimination is narrow enough")
-    found = elimination_optimum(num_vertices, edges, weights, stop=stop)
+    found = elimination_optimum(num_vertices, edges, weights, stop=lambda: context.stop)
     if found is None:
         raise NotApplicable("time or memory ran out")
     return Bound(found.value, "elimination", {"kind": "elimination", "order": found.order})
 
 
-_LEAF_METHODS: dict[str, Callable[[int, np.ndarray, np.ndarray, int, Stop], Bound]] = {
+_LEAF_METHODS: dict[str, Callable[[int, np.ndarray, np.ndarray, int, Context], Bound]] = {
     "trivial": _trivial,
     "odd_cycles": _odd_cycles,
     "sdp_dual": _sdp_dual,

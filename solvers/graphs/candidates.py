@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from solvers.graphs.advice import Advice, paper_threshold
+from solvers.graphs.advice import Advice
 from solvers.graphs.csr import Csr
 from solvers.graphs.greedy_completion import UNDECIDED, complete_greedily
+from solvers.graphs.threshold_rules import Threshold, threshold_rules
 from solvers.graphs.wide_lp import MOST_NONZEROS, best_prefix, round_against_neighbours, solve_wide_lp, truncate
 
-CONFIDENCES = (0, 1, 2, 4, 8)
 LP_SHARE_OF_TIME, LP_MOST_SECONDS, LP_MOST_ITERATIONS = 0.1, 4.0, 20_000
-
-Threshold = int | Literal["auto", "paper"]
 
 
 class Candidate(NamedTuple):
@@ -60,7 +58,8 @@ def advice_candidates(
     csr : Csr
         The graph that the advice is about.
     method : str
-        With ``"paper"`` only the paper's rule at the paper's threshold, and nothing where no vertex has that many votes.
+        With ``"paper"`` only what is published: the linear program on the truncated graph, or the pooled votes in its place where
+        it is too large, and the vertices of as many votes as the paper's threshold.
     threshold : {"auto", "paper"} or int
         Votes from which on the advice decides a vertex.
     remaining : callable
@@ -78,12 +77,12 @@ def advice_candidates(
         return
     if method != "paper":
         yield from _rounded_votes(advice, csr)
-    for source, cut_off, is_decided in _thresholds(advice, method, threshold):
+    for source, cut_off, is_decided in threshold_rules(advice, method, threshold):
         if stop():
             return
         partial = np.where(is_decided, _decided_sides(advice), np.int8(UNDECIDED))
         yield Candidate(source, cut_off, complete_greedily(csr, partial, stop=stop))
-    if method != "paper" and not stop():
+    if not stop():
         seconds = math.inf if max_iterations is not None else min(LP_MOST_SECONDS, LP_SHARE_OF_TIME * remaining())
         yield from _wide_cut(advice, csr, threshold, seconds, None if max_iterations is None else LP_MOST_ITERATIONS, stop)
 
@@ -101,43 +100,21 @@ def _rounded_votes(advice: Advice, csr: Csr) -> Iterator[Candidate]:
         yield Candidate("vote_rounding", None, expected)
 
 
-def _thresholds(advice: Advice, method: str, threshold: Threshold) -> Iterator[tuple[str, int, np.ndarray]]:
-    """Yield names, cut-offs and who is decided, leaving out those that decide nobody or the same vertices as one before."""
-    rules: list[tuple[str, int, np.ndarray]] = []
-    if isinstance(threshold, int) and method != "paper":
-        rules.append(("threshold_scan", threshold, advice.votes >= threshold))
-    elif threshold == "auto" and method != "paper":
-        powers = (2**power for power in range(math.ceil(math.log2(advice.votes.max())) + 1))
-        rules.extend(("threshold_scan", power, advice.votes >= power) for power in powers)
-    if advice.epsilon_used is not None and (method == "paper" or not isinstance(threshold, int)):
-        paper = threshold if isinstance(threshold, int) else paper_threshold(advice.epsilon_used)
-        rules.append(("paper", paper, advice.votes >= paper))
-    if threshold == "auto" and method != "paper":
-        confidence = np.abs(advice.log_odds)
-        rules.extend(("confidence_scan", cut_off, (confidence >= cut_off) & (confidence > 0)) for cut_off in CONFIDENCES)
-    seen: set[bytes] = set()
-    for source, cut_off, is_decided in rules:
-        fingerprint = np.packbits(is_decided).tobytes()
-        if is_decided.any() and fingerprint not in seen:
-            seen.add(fingerprint)
-            yield source, cut_off, is_decided
-
-
 def _wide_cut(
     advice: Advice, csr: Csr, threshold: Threshold, seconds: float, iterations: int | None, stop: Callable[[], bool]
 ) -> Iterator[Candidate]:
+    """Yield the cut of the linear program; where that is too large or does not end, of the estimates that it starts from."""
     if csr.weights.min(initial=0) < 0:
         return
-    if isinstance(threshold, int):
-        prefix = threshold
-    elif threshold == "paper" and advice.epsilon_used is not None:
-        prefix = paper_threshold(advice.epsilon_used)
-    else:
-        prefix = best_prefix(csr, 1 - np.square(np.tanh(advice.log_odds / 2)))
+    prefix = threshold if isinstance(threshold, int) else best_prefix(csr, 1 - np.square(np.tanh(advice.log_odds / 2)))
     truncated = truncate(csr, prefix)
-    if not 0 < len(truncated.indices) <= MOST_NONZEROS:
+    if len(truncated.indices) == 0:
         return
-    row_estimates = truncated.row_sums(truncated.weights * advice.estimates[truncated.indices])
-    solution = solve_wide_lp(truncated, row_estimates, time_limit=seconds, iteration_limit=iterations, stop=stop)
-    if solution is not None:
+    solution = None
+    if len(truncated.indices) <= MOST_NONZEROS:
+        row_estimates = truncated.row_sums(truncated.weights * advice.estimates[truncated.indices])
+        solution = solve_wide_lp(truncated, row_estimates, time_limit=seconds, iteration_limit=iterations, stop=stop)
+    if solution is None:
+        yield Candidate("vote_rounding", prefix, round_against_neighbours(csr, advice.estimates))
+    else:
         yield Candidate("wide_lp", prefix, round_against_neighbours(csr, solution.x))

@@ -126,7 +126,7 @@ def cp_sat_max_cut(
         solver.parameters.max_time_in_seconds = max(0.0, deadline - time.monotonic())
     if deterministic_time_limit is not None:
         solver.parameters.max_deterministic_time = deterministic_time_limit
-    with _stopping(solver, stop):
+    with stopping(solver, stop):
         status = solver.solve(model)
 
     bound = int(np.maximum(magnitudes, 0).sum())
@@ -185,7 +185,7 @@ def _forbid_odd_cuts(model: cp_model.CpModel, cycle: list[cp_model.IntVar]) -> N
 
 
 @contextmanager
-def _stopping(solver: cp_model.CpSolver, stop: Callable[[], bool] | None) -> Iterator[None]:
+def stopping(solver: cp_model.CpSolver, stop: Callable[[], bool] | None) -> Iterator[None]:
     """Stop the solver soon after `stop` first answers True."""
     if stop is None:
         yield

@@ -17,6 +17,9 @@ from solvers.graphs.kernel import Component
 # Entries of elimination tables, about 5 ns each, that are always worth it before a search: half a second.
 EARLY_TABLE_ENTRIES = 100_000_000
 
+# To find an order of elimination, or that none is narrow.
+PLANNING_SECONDS_PER_EDGE = 2e-6
+
 # Beyond this CP-SAT has proven nothing about a cut within minutes.
 LARGEST_FOR_CP_SAT = 200
 
@@ -54,26 +57,33 @@ def cut_without_conflict(component: Component) -> ExactCut | None:
     return ExactCut(int(bound.value), sides, bound)
 
 
+def is_narrow(component: Component, seconds: float, stop: Stop) -> bool:
+    """Return whether elimination tables are small enough to be made; False as well if finding out may take longer than `seconds`."""
+    if PLANNING_SECONDS_PER_EDGE * len(component.edges) > seconds:
+        return False
+    return plan_elimination(component.num_vertices, component.edges, stop=stop) is not None
+
+
 def cut_at_once(component: Component, stop: Stop) -> ExactCut | None:
-    """Return the largest cut if the component is tiny, or so narrow that its tables take less than about half a second."""
-    if component.num_vertices <= MAX_VERTICES:
-        found = enumerate_max_cut(component.num_vertices, component.edges, component.weights, stop=stop)
-        if found is None:
-            return None
-        return ExactCut(found.value, found.sides, Bound(found.value, "enumeration", {"kind": "enumeration"}))
-    return _cut_by_tables(component, EARLY_TABLE_ENTRIES, stop)
-
-
-def may_finish(component: Component, stop: Stop) -> bool:
-    """Return whether :func:`finished_cut` has a chance."""
-    return (
-        component.num_vertices <= LARGEST_FOR_CP_SAT
-        or plan_elimination(component.num_vertices, component.edges, stop=stop) is not None
-    )
+    """Return the largest cut by enumeration if the component is tiny, else by tables if those take less than about half a second."""
+    if component.num_vertices > MAX_VERTICES:
+        return _cut_by_tables(component, EARLY_TABLE_ENTRIES, stop)
+    found = enumerate_max_cut(component.num_vertices, component.edges, component.weights, stop=stop)
+    if found is None:
+        return None
+    return ExactCut(found.value, found.sides, Bound(found.value, "enumeration", {"kind": "enumeration"}))
 
 
 def finished_cut(
-    component: Component, hint: np.ndarray, known: Bound, *, seed: int, seconds: float, by_work: bool, stop: Stop
+    component: Component,
+    hint: np.ndarray,
+    known: Bound,
+    *,
+    narrow: bool,
+    seed: int,
+    seconds: float,
+    by_work: bool,
+    stop: Stop,
 ) -> ExactCut | None:
     """Return the largest cut by elimination tables, or the best that CP-SAT finds and proves in the time.
 
@@ -84,15 +94,20 @@ def finished_cut(
         A good cut.
     known : Bound
         The least bound so far, which the certificate of a search falls back on.
+    narrow : bool
+        What :func:`is_narrow` says.
     seed : int
     seconds : float
     by_work : bool
         Whether CP-SAT ends by an amount of work, the same in every run.
     stop : callable
     """
-    by_tables = _cut_by_tables(component, None, stop)
-    if by_tables is not None or component.num_vertices > LARGEST_FOR_CP_SAT:
-        return by_tables
+    if narrow:
+        by_tables = _cut_by_tables(component, None, stop)
+        if by_tables is not None:
+            return by_tables
+    if component.num_vertices > LARGEST_FOR_CP_SAT:
+        return None
     found = cp_sat_max_cut(
         component.num_vertices,
         component.edges,

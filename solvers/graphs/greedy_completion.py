@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.csr import Csr
+from solvers.graphs.indexed_heap import heapify, sift_down, sift_up, take_at
 
 WORK_PER_CALL = 2_000_000
 
@@ -43,16 +44,16 @@ def complete_greedily(csr: Csr, sides: np.ndarray, *, stop: Callable[[], bool] =
     """
     completed = np.array(sides, dtype=np.int8)
     n = csr.num_vertices
-    lead = np.empty(n, np.int64)
+    lead, key = np.empty(n, np.int64), np.empty(n, np.int64)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
-    size = int(_fill_heap(csr.indptr, csr.indices, csr.weights, completed, lead, heap, place))
+    size = int(_fill_heap(csr.indptr, csr.indices, csr.weights, completed, lead, key, heap, place))
     while size and not stop():
-        size = int(_decide(csr.indptr, csr.indices, csr.weights, completed, lead, heap, place, size, WORK_PER_CALL))
+        size = int(_decide(csr.indptr, csr.indices, csr.weights, completed, lead, key, heap, place, size, WORK_PER_CALL))
     return np.maximum(completed, 0)
 
 
 @njit(cache=True, nogil=True)
-def _fill_heap(indptr, indices, weights, sides, lead, heap, place):  # type: ignore[no-untyped-def]
+def _fill_heap(indptr, indices, weights, sides, lead, key, heap, place):  # type: ignore[no-untyped-def]
     """Count how far side 1 is ahead at every undecided vertex, and put these vertices in a heap; return their number."""
     size = 0
     for v in range(sides.shape[0]):
@@ -63,68 +64,25 @@ def _fill_heap(indptr, indices, weights, sides, lead, heap, place):  # type: ign
             side = sides[indices[slot]]
             if side >= 0:
                 lead[v] += weights[slot] if side == 0 else -weights[slot]
+        key[v] = -abs(lead[v])
         heap[size] = v
         place[v] = size
         size += 1
-    for at in range(size // 2 - 1, -1, -1):
-        _sift_down(lead, heap, place, at, size)
+    heapify(key, heap, place, size)
     return size
 
 
 @njit(cache=True, nogil=True)
-def _decide(indptr, indices, weights, sides, lead, heap, place, size, budget):  # type: ignore[no-untyped-def]
+def _decide(indptr, indices, weights, sides, lead, key, heap, place, size, budget):  # type: ignore[no-untyped-def]
     while size > 0 and budget > 0:
         v = heap[0]
-        size -= 1
-        heap[0] = heap[size]
-        place[heap[0]] = 0
-        _sift_down(lead, heap, place, 0, size)
+        size = take_at(key, heap, place, 0, size)
         sides[v] = 1 if lead[v] > 0 else 0
         for slot in range(indptr[v], indptr[v + 1]):
             u = indices[slot]
             if sides[u] < 0:
                 lead[u] += weights[slot] if sides[v] == 0 else -weights[slot]
-                _sift_down(lead, heap, place, _sift_up(lead, heap, place, place[u]), size)
+                key[u] = -abs(lead[u])
+                sift_down(key, heap, place, sift_up(key, heap, place, place[u]), size)
         budget -= 1 + indptr[v + 1] - indptr[v]
     return size
-
-
-@njit(cache=True, nogil=True)
-def _comes_first(lead, u, v):  # type: ignore[no-untyped-def]
-    of_u, of_v = abs(lead[u]), abs(lead[v])
-    return of_u > of_v or (of_u == of_v and u < v)
-
-
-@njit(cache=True, nogil=True)
-def _sift_up(lead, heap, place, at):  # type: ignore[no-untyped-def]
-    v = heap[at]
-    while at > 0:
-        parent = (at - 1) // 2
-        if not _comes_first(lead, v, heap[parent]):
-            break
-        heap[at] = heap[parent]
-        place[heap[at]] = at
-        at = parent
-    heap[at] = v
-    place[v] = at
-    return at
-
-
-@njit(cache=True, nogil=True)
-def _sift_down(lead, heap, place, at, size):  # type: ignore[no-untyped-def]
-    if at >= size:
-        return
-    v = heap[at]
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and _comes_first(lead, heap[child + 1], heap[child]):
-            child += 1
-        if not _comes_first(lead, heap[child], v):
-            break
-        heap[at] = heap[child]
-        place[heap[at]] = at
-        at = child
-    heap[at] = v
-    place[v] = at

@@ -16,7 +16,7 @@ TRIVIAL_RATIO = 0.5
 
 
 class RatioGuarantee(NamedTuple):
-    """A ratio to the optimum that the expected value reaches.
+    """A ratio to the optimum that the value, or its expectation where predictions are assumed to be independent, reaches.
 
     Attributes
     ----------
@@ -64,6 +64,41 @@ def wide_cut_guarantee(advice: Advice, csr: Csr, prefix: int) -> RatioGuarantee 
     if ratio <= TRIVIAL_RATIO or _expected_error(truncated, advice, epsilon) > noise * total:
         return None
     return RatioGuarantee("wide_max_cut_expected_ratio", ratio, True)
+
+
+def independent_set_guarantee(advice: Advice, csr: Csr, threshold: int) -> RatioGuarantee | None:
+    """Return the share of the largest independent set that the paper's rule reaches in expectation, or None where it is not proven.
+
+    Parameters
+    ----------
+    advice : Advice
+        About an independent set of a graph without weights.
+    csr : Csr
+    threshold : int
+        Delta, the votes from which on the advice decides.
+
+    Notes
+    -----
+    With all bits present and independent, the majority at a vertex of degree d errs with probability at most
+    q = exp(-2 eps^2 Delta) from d = Delta on. Of the share a of the set that has such degrees, (1 - q) a is predicted in, less at
+    most (Delta + 1) q that is lost for wrong predictions, where (d + 1) exp(-2 eps^2 d) does not grow, from
+    Delta + 1 = 1 / (2 eps^2) on. Of the rest, the greedy rule finds 3 / (Delta + 2). The better of the two is least where they are
+    equal.
+    """
+    epsilon = advice.epsilon_used
+    if not advice.assumes_independent or epsilon is None or not np.array_equal(advice.votes, np.diff(csr.indptr)):
+        return None
+    if threshold + 1 < 1 / (2 * epsilon**2):
+        return None
+    error = math.exp(-2 * epsilon**2 * threshold)
+    greedy = min(1.0, 3 / (threshold + 2))
+    share = (greedy + (threshold + 1) * error) / (1 - error + greedy)
+    return RatioGuarantee("independent_set_expected_ratio", greedy * (1 - share), True) if share < 1 else None
+
+
+def colouring_guarantee(ratio: float) -> RatioGuarantee:
+    """Return what the colouring of the linear relaxation's kernel promises of a cover: so many times the least weight at most."""
+    return RatioGuarantee("hochbaum_ratio", ratio, False)
 
 
 def _width(truncated: Truncated, row_weights: np.ndarray) -> float:

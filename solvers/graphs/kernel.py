@@ -8,7 +8,7 @@ sees it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from solvers.graphs.reductions import reduce_max_cut
 
 
 class Component(NamedTuple):
-    """A connected component of the kernel, its vertices numbered from 0.
+    """A part of the kernel that shares no edge with the others, its vertices numbered from 0.
 
     Attributes
     ----------
@@ -85,6 +85,7 @@ class Kernel:
         self.edges = self.reduction.edges
         self.weights = self.reduction.weights
         self.num_vertices = len(self.reduction.kernel_vertices)
+        self._is_cut_short = stop is not None and stop()
 
     @cached_property
     def original_csr(self) -> Csr:
@@ -98,13 +99,16 @@ class Kernel:
 
     @cached_property
     def components(self) -> list[Component]:
-        """The connected components, by their first vertex."""
+        """The connected components, by their first vertex; all as one where there was no time to reduce the graph."""
         if self.num_vertices == 0:
             return []
+        if self._is_cut_short:
+            # What is not reduced may fall into a million pieces, some without an edge, and nobody will search them apart any more.
+            return [self._as_one_component()]
         labels = connected_components(self.num_vertices, self.edges)
         count = int(labels.max()) + 1
         if count == 1:
-            return [Component(np.arange(self.num_vertices, dtype=np.int32), self.edges, self.weights)]
+            return [self._as_one_component()]
         vertices, vertex_starts = _grouped(labels, count)
         rows, row_starts = _grouped(labels[self.edges[:, 0]], count)
         position = np.empty(self.num_vertices, np.int32)
@@ -114,16 +118,15 @@ class Kernel:
             for a, b, c, d in zip(vertex_starts[:-1], vertex_starts[1:], row_starts[:-1], row_starts[1:], strict=True)
         ]
 
+    def _as_one_component(self) -> Component:
+        return Component(np.arange(self.num_vertices, dtype=np.int32), self.edges, self.weights)
+
     def in_callers_unit(self, kernel_value: float) -> float | int:
         """Return the value of a cut of the whole graph, or a bound on it, from that of the kernel."""
         total = kernel_value + self.reduction.constant
         if self.is_integral and isinstance(total, int) and total % self.reduction.scale == 0:
             return (total // self.reduction.scale) << -self._exponent
         return float(np.ldexp(total / self.reduction.scale, -self._exponent))
-
-    def in_kernel_unit(self, callers_value: float) -> float:
-        """Return what the kernel must reach for the whole graph to reach a value."""
-        return float(np.ldexp(callers_value, self._exponent)) * self.reduction.scale - self.reduction.constant
 
     @property
     def unit(self) -> float:
@@ -150,7 +153,7 @@ class SearchSpace:
         By index of the component; value and bound in kernel units.
     """
 
-    def __init__(self, kernel: Kernel, settled: dict[int, tuple[int, np.ndarray, Bound]]) -> None:
+    def __init__(self, kernel: Kernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
         self.kernel = kernel
         self.settled = settled
         self.open = [index for index in range(len(kernel.components)) if index not in settled]

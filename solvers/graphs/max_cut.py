@@ -9,7 +9,9 @@ Beside it runs a search that never sees the predictions, so that the answer is n
 
 from __future__ import annotations
 
+import functools
 import math
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -18,7 +20,7 @@ import numpy as np
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.canonical import Instance
-from solvers.graphs.certificate import store_large
+from solvers.graphs.certificate import load, store_large
 from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
@@ -27,14 +29,21 @@ from solvers.graphs.predictions import sample_edge_predictions
 from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
-from solvers.operation import Context, Operation, Resources
+from solvers.operation import Context, FolderFiles, Operation, Resources
 
+LARGEST_WITHOUT_FIRST_SIGHT = 100_000
 GOEMANS_WILLIAMSON_RATIO = 0.878567
 
 PETERSEN_EDGES = [
     [0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [5, 7], [7, 9], [9, 6], [6, 8], [8, 5], [0, 5], [1, 6], [2, 7], [3, 8], [4, 9],
 ]  # fmt: skip
+
+# No vertex can be reduced and the bounds stay open, so that every stage of a search has work.
+NEAR_ON_A_RING = [[v, (v + step) % 10] for step in (1, 2, 3) for v in range(10)]
+# About the cut of odd and even; the second bit of every other row is wrong.
+NOISY_BITS = [[u % 2, (v + row) % 2] for row, (u, v) in enumerate(NEAR_ON_A_RING)]
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "The Petersen graph": {"num_vertices": 10, "edges": PETERSEN_EDGES, "options": {"max_iterations": 100}},
@@ -44,9 +53,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "options": {"max_iterations": 100},
     },
     "Noisy predictions about every edge's ends": {
-        "num_vertices": 6,
-        "edges": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [0, 2]],
-        "predictions": {"edge_bits": [[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [1, None], [0, 1]], "epsilon": 0.3},
+        "num_vertices": 10,
+        "edges": NEAR_ON_A_RING,
+        "predictions": {"edge_bits": NOISY_BITS, "epsilon": 0.25},
         "options": {"max_iterations": 100, "method": "local_search"},
     },
     "A probability for every vertex": {
@@ -88,6 +97,10 @@ class MaxCutRequest(GraphRequest):
 def run_max_cut(request: MaxCutRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`max_cut` is the library's form of it."""
     instance = request.read_instance(context)
+    if len(instance.edges) > LARGEST_WITHOUT_FIRST_SIGHT:
+        # Preparing a graph of this size may outlast a small time limit; there is an answer all the same.
+        bound = float(np.maximum(instance.edge_weights, 0).sum())
+        context.report(value=0, bound=bound, source="trivial", snapshot=lambda: _at_first_sight(instance, context, bound))
     advice = _advice(request, instance)
     run = _Run(instance, advice, request.options, context)
     run.portfolio.run()
@@ -105,7 +118,7 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
         About one largest cut. The answer is never worse than what the same run finds without them.
     **options
         Fields of :class:`solvers.graphs.request.SearchOptions`: `method`, `threshold`, `time_limit` (seconds, default 10),
-        `max_iterations`, `target`, `certificate`, `solution_file`, `seed`.
+        `max_iterations`, `target`, `certificate`, `solution_file` (into the working folder), `seed`.
 
     Returns
     -------
@@ -137,7 +150,16 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
     (12, 12, True)
     """
     request = MaxCutRequest.of(graph, predictions, options=options)
-    return run_max_cut(request, Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request)))
+    # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
+    warm()
+    context = Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request))
+    result = run_max_cut(request, context)
+    # Its files would end with the context, which the caller does not have.
+    result.certificate = load(result.certificate, context)
+    if result.solution_file is not None:
+        with context.files.open(result.solution_file) as held:
+            result.solution_file = FolderFiles(Path()).save(held.read(), name="sides.txt", media_type="text/plain")
+    return result
 
 
 class _Run:
@@ -200,7 +222,7 @@ class _Run:
             optimal=found.is_optimal,
             gap=relative_gap(value, found.bound),
             ratio=ratio(value, found.bound),
-            value_without_predictions=min(value, run.value_without_predictions),
+            value_without_predictions=self._value_without_predictions(value),
             winner=found.best.source,
             reduction=ReducedSize(n=found.kernel.num_vertices, m=len(found.kernel.edges)),
             history=[HistoryRow(**row._asdict()) for row in found.history],
@@ -212,6 +234,12 @@ class _Run:
             timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
             **self._prediction_report(sides),
         )
+
+    def _value_without_predictions(self, value: float) -> float:
+        run = self.portfolio
+        # The search's account of rounded weights may exceed the recomputed value by the rounding.
+        counted = run.value_without_predictions
+        return counted if run.progress.kernel.is_integral else min(value, counted)
 
     def _require_agreement(self, value: float) -> None:
         """Refuse to answer with a value or a bound that the search's own account contradicts."""
@@ -252,6 +280,28 @@ class _Run:
         return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
 
 
+def _at_first_sight(instance: Instance, context: Context, bound: float) -> GraphResult:
+    """Return the answer before any work: all vertices on one side, and no more than the positive weights can be cut."""
+    return GraphResult(
+        solution=[0] * instance.num_vertices,
+        value=0,
+        bound=bound,
+        bound_kind="trivial",
+        certificate={"kind": "trivial"},
+        optimal=bound == 0,
+        gap=relative_gap(0, bound),
+        ratio=ratio(0, bound),
+        value_without_predictions=0,
+        winner="reductions",
+        reduction=ReducedSize(n=instance.num_vertices, m=len(instance.edges)),
+        history=[HistoryRow(seconds=context.elapsed, value=0, bound=bound, source="trivial")],
+        stopped_by="time_limit",
+        deterministic=False,
+        labels=instance.labels,
+        index_base=instance.index_base,
+    )
+
+
 def _recomputed(instance: Instance, sides: np.ndarray) -> int | float:
     """Return the value of a cut from scratch, in the caller's weights."""
     separated = instance.edge_weights[sides[instance.edges[:, 0]] != sides[instance.edges[:, 1]]]
@@ -263,21 +313,27 @@ def _advice(request: GraphRequest, instance: Instance) -> Advice | None:
     return tally(predictions, instance.num_vertices, instance.edges) if predictions else None
 
 
+@functools.cache
 def warm() -> None:
-    """Compile, or load from the cache, all that a run may call."""
+    """Compile, or load from the cache, all that a run may call; once per process."""
     rng = np.random.default_rng(0)
     cycle = np.arange(60)
     # Five neighbours on either side: nothing can be reduced; two: the window moves come in as well.
     for reach in (2, 5):
         edges = np.concatenate([np.column_stack([cycle, (cycle + step) % 60]) for step in range(1, reach + 1)])
         weights = rng.integers(1, 9, len(edges))
-        weighted = Graph(60, edges, edge_weights=weights)
         advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
         for method in ("local_search", "auto"):
-            max_cut(weighted, advice, method=method, max_iterations=1000)
-        WindowMover(build_csr(60, edges, weights), seed=0).move(np.zeros(60, np.int8))
-    max_cut(nx.path_graph(7))
-    max_cut(nx.complete_graph(9))
+            _run_small(Graph(60, edges, edge_weights=weights), advice, method=method, max_iterations=3000)
+        csr = build_csr(60, edges, weights)
+        WindowMover(csr, seed=0).move(np.zeros(60, np.int8))
+        Tabu(csr, np.zeros(60, np.int8), seed=0).advance(10)
+    _run_small(nx.path_graph(7))
+    _run_small(nx.complete_graph(9))
+
+
+def _run_small(graph: Any, predictions: Any = None, **options: Any) -> None:
+    run_max_cut(MaxCutRequest.of(graph, predictions, options=options), Context())
 
 
 MAX_CUT: Operation[MaxCutRequest, GraphResult] = Operation(

@@ -20,9 +20,17 @@ import numpy as np
 from solvers.graphs.advice import Advice
 from solvers.graphs.annealing import descend
 from solvers.graphs.candidates import advice_candidates
-from solvers.graphs.exact_cuts import ExactCut, cut_at_once, cut_without_conflict, finished_cut, may_finish
+from solvers.graphs.enumeration import MAX_VERTICES
+from solvers.graphs.exact_cuts import (
+    LARGEST_FOR_CP_SAT,
+    ExactCut,
+    cut_at_once,
+    cut_without_conflict,
+    finished_cut,
+    is_narrow,
+)
 from solvers.graphs.greedy_cut import greedy_cut
-from solvers.graphs.kernel import Kernel, SearchSpace
+from solvers.graphs.kernel import Component, Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.odd_cycles import odd_cycle_bound
 from solvers.graphs.progress import Progress
@@ -33,6 +41,9 @@ from solvers.graphs.search_parts import Allowance, advice_free_search, advice_se
 from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
+
+# For the relaxation where nothing else follows but its proof.
+WHOLE_SHARE = 0.8
 
 # Of the time, for what is cheap on most graphs but not on the largest: odd cycles, roundings, a look for components of small width.
 SMALL_SHARE = 0.05
@@ -93,10 +104,11 @@ class Portfolio:
         )
         kernel = Kernel(num_vertices, edges, weights, stop=self.clock.is_over)
         self.clock.lap("reductions")
+        self._narrow: set[int] = set()
         space = SearchSpace(kernel, self._settled(kernel))
         self.progress = Progress(space, lambda: context.elapsed, on_progress)
         self._components = [kernel.components[index] for index in space.open]
-        self._has_finish = self._looks_finishable()
+        self._has_finish = any(self._looks_finishable(index) for index in space.open)
         self.clock.lap("exact")
 
     @property
@@ -110,13 +122,16 @@ class Portfolio:
         reason = self._reason_to_stop()
         if reason is not None:
             return reason
-        if self._options.method in ("auto", "local_search"):
+        if self._components and self._options.method in ("auto", "local_search"):
             return "max_iterations" if self._by_iterations else "time_limit"
         return "completed"
 
     def run(self) -> None:
         """Carry out the plan of `options.method` until it is done or there is a reason to stop."""
         self.progress.start()
+        if not self._components:
+            # Solved, though weights of very different sizes may keep the bound, which allows for their rounding, above the value.
+            return
         for stage in _STAGES[self._options.method]:
             # Whatever the time, there is an answer better than none.
             if stage is not Portfolio._start_greedily and self._must_stop():
@@ -124,8 +139,6 @@ class Portfolio:
             stage(self)
 
     def _start_greedily(self) -> None:
-        if not self._components:
-            return
         csr = self.progress.space.csr
         sides, _ = descend(csr, greedy_cut(csr), stop=self.clock.is_over)
         self.progress.offer_free(sides, "greedy")
@@ -235,9 +248,10 @@ class Portfolio:
 
     def _relax(self) -> None:
         """Solve the semidefinite relaxation, offer its bounds, and round it."""
-        stop = self.clock.after(BOUND_SHARE)
+        share = BOUND_SHARE if self._searches else WHOLE_SHARE
+        stop = self.clock.after(share)
         # A proof may take the exact finish's share as well where there is nothing to finish.
-        proven_by = self.clock.end_of_share(BOUND_SHARE if self._has_finish else BOUND_SHARE + EXACT_SHARE)
+        proven_by = self.clock.end_of_share(share if self._has_finish else min(1.0, share + EXACT_SHARE))
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in self._components]
         for part, component in enumerate(self._components):
             if self._must_stop() or stop():
@@ -246,11 +260,13 @@ class Portfolio:
             while not (relaxation.converged or self._must_stop() or stop()):
                 relaxation.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(relaxation.vectors, HYPERPLANES, self._streams[2])
-            bound = relaxation.dual_bound(
-                integral=False, deadline=None if math.isinf(proven_by) else proven_by, stop=self._must_stop
-            )
-            if bound is not None:
-                self.progress.offer_bound(part, bound)
+            for prove in (relaxation.dual_bound, relaxation.eigenvalue_bound):
+                bound = prove(integral=False, deadline=None if math.isinf(proven_by) else proven_by, stop=self._must_stop)
+                if bound is not None:
+                    self.progress.offer_bound(part, bound)
+                if relaxation.converged:
+                    # Then the other bound, of a constant y, is not better.
+                    break
         self.clock.lap("bounds")
         self._round(np.concatenate(roundings, axis=1))
         self.clock.lap("rounding")
@@ -280,14 +296,24 @@ class Portfolio:
                 break
             found = cut_without_conflict(component)
             if found is None and self._is_exact:
-                found = cut_at_once(component, stop)
+                found = self._cut_at_once(index, component, stop)
             if found is not None:
                 settled[index] = found
         return settled
 
-    def _looks_finishable(self) -> bool:
-        stop = self.clock.after(SMALL_SHARE)
-        return self._is_exact and any(may_finish(component, stop) for component in self._components)
+    def _cut_at_once(self, index: int, component: Component, stop: Callable[[], bool]) -> ExactCut | None:
+        if component.num_vertices > MAX_VERTICES:
+            seconds = math.inf if self._by_iterations else SMALL_SHARE * self.clock.total
+            if not is_narrow(component, seconds, stop):
+                return None
+            self._narrow.add(index)
+            # Its work is limited already; only the end of the run may interrupt it.
+            stop = self.clock.is_over
+        return cut_at_once(component, stop)
+
+    def _looks_finishable(self, index: int) -> bool:
+        is_small = self.progress.kernel.components[index].num_vertices <= LARGEST_FOR_CP_SAT
+        return self._is_exact and (is_small or index in self._narrow)
 
     def _finish_exactly(self) -> None:
         """Solve what is open, smallest component first, as far as the time goes."""
@@ -297,12 +323,13 @@ class Portfolio:
                 break
             value, hint = progress.best.part(part)
             known = progress.upper_bound.parts[part]
-            if value >= known.value:
+            if value >= known.value or not self._looks_finishable(progress.space.open[part]):
                 continue
             found = finished_cut(
                 self._components[part],
                 hint,
                 known,
+                narrow=progress.space.open[part] in self._narrow,
                 seed=self._options.seed,
                 seconds=self.clock.remaining,
                 by_work=self._by_iterations,
@@ -313,6 +340,10 @@ class Portfolio:
                 progress.offer_part(part, found.sides, "exact")
                 progress.offer_bound(part, found.bound)
         self.clock.lap("exact")
+
+    @property
+    def _searches(self) -> bool:
+        return self._options.method in ("auto", "local_search", "exact")
 
     @property
     def _is_exact(self) -> bool:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from solvers.garbage import without_collection
 from solvers.graphs.linked_graph import ABSENT, LinkedGraph, add_weight, build_linked_graph, take_out
 
 SCALE = 2
@@ -70,7 +71,9 @@ class Reduction:
         Whoever replays them on the graph with its edges of weight 0 left out, dropping others when their weight becomes 0, finds
         exactly these neighbours at each step.
         """
-        return [[f"degree_{degree}", *vertices[: degree + 1]] for degree, *vertices in self.eliminated.tolist()]
+        names = [f"degree_{degree}" for degree in range(LARGEST_DEGREE + 1)]
+        with without_collection():
+            return [[names[degree], *vertices[: degree + 1]] for degree, *vertices in self.eliminated.tolist()]
 
     def lift(self, sides: np.ndarray) -> np.ndarray:
         """Return the best cut of the graph that agrees with a cut of the kernel.
@@ -124,7 +127,8 @@ def reduce_max_cut(
     degrees = np.bincount(ends[doubled != 0].ravel(), minlength=num_vertices)
     eliminated = np.empty((num_vertices, LARGEST_DEGREE + 2), np.int32)
     eliminated_weights = np.empty((num_vertices, LARGEST_DEGREE), np.int64)
-    if num_vertices == 0 or degrees.min() > LARGEST_DEGREE:
+    has_no_time = stop is not None and stop()
+    if num_vertices == 0 or degrees.min() > LARGEST_DEGREE or has_no_time:
         return _untouched(num_vertices, ends, doubled, eliminated, eliminated_weights)
 
     graph = build_linked_graph(num_vertices, ends, doubled)
@@ -158,12 +162,9 @@ _HEAD, _LENGTH, _LEFT, _CONSTANT = range(4)
 def _untouched(
     num_vertices: int, edges: np.ndarray, weights: np.ndarray, eliminated: np.ndarray, eliminated_weights: np.ndarray
 ) -> Reduction:
-    ends = np.sort(edges[weights != 0], axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, order = _sorted_ends(edges[weights != 0])
     vertices = np.arange(num_vertices, dtype=np.int32)
-    return Reduction(
-        vertices, ends[order], weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy()
-    )
+    return Reduction(vertices, ends, weights[weights != 0][order], 0, SCALE, eliminated[:0].copy(), eliminated_weights[:0].copy())
 
 
 def _sorted_edges(graph: LinkedGraph, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,9 +172,17 @@ def _sorted_edges(graph: LinkedGraph, kernel: np.ndarray) -> tuple[np.ndarray, n
     position[kernel] = np.arange(len(kernel), dtype=np.int32)
     used = np.ones(len(graph.weight), np.bool_)
     used[graph.unused[: graph.num_unused[0]]] = False
-    ends = np.sort(position[graph.target.reshape(-1, 2)[used]], axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    return ends[order], graph.weight[used][order]
+    ends, order = _sorted_ends(position[graph.target.reshape(-1, 2)[used]])
+    return ends, graph.weight[used][order]
+
+
+def _sorted_ends(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges with u < v in lexicographic order, and the permutation."""
+    keys = np.minimum(edges[:, 0], edges[:, 1]).astype(np.int64) << 32 | np.maximum(edges[:, 0], edges[:, 1])
+    # One sort of integers takes a fraction of a lexicographic one's time.
+    order = np.argsort(keys)
+    keys = keys[order]
+    return np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32), order
 
 
 @njit(cache=True, nogil=True)

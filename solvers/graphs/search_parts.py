@@ -19,19 +19,27 @@ from solvers.graphs.annealing import Annealer, descend
 from solvers.graphs.csr import Csr
 from solvers.graphs.incumbent import Incumbent
 from solvers.graphs.kernel import SearchSpace
+from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 
 FIRST_SWEEPS = 500
 SWEEP_GROWTH = 4
 MOST_SWEEPS = 20_000
 
-# In units of the mean weight. The second goes on from a good cut, and is too cold to forget it.
-HOT, HOT_FROM_GOOD_CUT, COLD = 1.5, 0.8, 0.2
+# First temperatures, in units of the field that a vertex feels among random sides: dense graphs freeze at higher ones. The second
+# goes on from a good cut, and is too cold to forget it. The last temperature is one of single edges, in units of the mean weight.
+HOT, HOT_FROM_GOOD_CUT, COLD = 0.4, 0.23, 0.2
 
 # Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
 WINDOW_DEGREE = 8
 WINDOW_MOVE_COST = 20
 WINDOW_PATIENCE = 400
+
+# About what one sweep takes. Tabu search leaves the neighbourhood of a good cut in other directions than annealing does.
+TABU_MOVES_PER_ITERATION = 10
+TABU_ITERATIONS_PER_CALL = 100
+
+ADVICE_STARTS = 4
 
 Starts = Callable[[int], "np.ndarray | None"]
 Offer = Callable[[np.ndarray, str], None]
@@ -82,9 +90,9 @@ class Allowance:
 def advice_free_search(
     space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
-    """Anneal from random cuts and from those of `starts` in turn, longer each time, and every other time from the best so far.
+    """Anneal from random cuts and from those of `starts` in turn, longer each time.
 
-    On sparse graphs window moves follow.
+    In between the best so far is improved, by gentle annealing and by tabu search in turn. On sparse graphs window moves follow.
 
     Parameters
     ----------
@@ -105,12 +113,19 @@ def advice_free_search(
     """
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        if attempt % 2:
-            run = _annealer(space.csr, incumbent.sides, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
-        else:
-            given = starts(attempt // 4) if attempt % 4 else None
-            start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
-            run = _annealer(space.csr, start, allowance.fits(length), HOT, rng)
+        budget = allowance.fits(length)
+        match attempt % 4:
+            case 0:
+                run = _annealer(space.csr, rng.integers(0, 2, space.num_vertices, dtype=np.int8), budget, HOT, rng)
+            case 2:
+                given = starts(attempt // 4)
+                start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
+                run = _annealer(space.csr, start, budget, HOT, rng)
+            case 1:
+                run = _annealer(space.csr, incumbent.sides, budget, HOT_FROM_GOOD_CUT, rng)
+            case _:
+                yield from _tabu(space.csr, incumbent.sides, offer, budget, rng)
+                continue
         yield from _anneal(run, offer, "local_search")
         if windows is not None:
             yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
@@ -124,7 +139,7 @@ def advice_search(
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[int]:
-    """Try every candidate that the advice suggests, then anneal gently from the best of them.
+    """Try every candidate that the advice suggests, then anneal gently from the best of them and from the best so far.
 
     Parameters
     ----------
@@ -133,17 +148,18 @@ def advice_search(
 
     Other parameters and yields as in :func:`advice_free_search`.
     """
-    best_start, best_value = np.zeros(space.num_vertices, np.int8), -1
+    found: list[tuple[int, np.ndarray]] = []
     for name, threshold, sides in candidates:
         descended, _ = descend(space.csr, sides)
         offer(descended, name, threshold)
         value = int(space.part_values(descended).sum())
-        if value > best_value:
-            best_start, best_value = descended, value
+        if all(value != known for known, _ in found):
+            found = sorted([*found, (value, descended)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
         yield 0
+    starts = [sides for _, sides in found] or [np.zeros(space.num_vertices, np.int8)]
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
-        start = incumbent.sides if attempt % 2 else best_start
+        start = incumbent.sides if attempt % 2 else starts[attempt // 2 % len(starts)]
         run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
         yield from _anneal(run, offer, "advice_local_search")
         if windows is not None:
@@ -159,7 +175,16 @@ def _lengths() -> Iterator[int]:
 
 
 def _annealer(csr: Csr, start: np.ndarray, sweeps: int, hot: float, rng: np.random.Generator) -> Annealer:
-    return Annealer(csr, start, sweeps=sweeps, hot=hot, cold=COLD, seed=int(rng.integers(2**62)))
+    hot_in_weights = max(COLD, hot * _typical_field(csr))
+    return Annealer(csr, start, sweeps=sweeps, hot=hot_in_weights, cold=COLD, seed=int(rng.integers(2**62)))
+
+
+def _typical_field(csr: Csr) -> float:
+    """Return the root mean square of a vertex's field among random sides, in units of the mean weight: sqrt(degree) for unit weights."""
+    weights = np.abs(csr.weights.astype(np.float64))
+    if not weights.any():
+        return 1.0
+    return float(np.sqrt(np.square(weights).sum() / csr.num_vertices) / weights.mean())
 
 
 def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:
@@ -170,6 +195,20 @@ def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:
             shown = run.best_value
             offer(run.best_sides, source)
         yield swept
+
+
+def _tabu(csr: Csr, sides: np.ndarray, offer: Offer, iterations: int, rng: np.random.Generator) -> Iterator[int]:
+    run = Tabu(csr, sides, seed=int(rng.integers(2**62)))
+    shown = run.best_value
+    spent = 0
+    while spent < iterations:
+        step = min(TABU_ITERATIONS_PER_CALL, iterations - spent)
+        run.advance(step * TABU_MOVES_PER_ITERATION)
+        if run.best_value > shown:
+            shown = run.best_value
+            offer(run.best_sides, "local_search")
+        spent += step
+        yield step
 
 
 def _window_mover(space: SearchSpace, rng: np.random.Generator) -> WindowMover | None:

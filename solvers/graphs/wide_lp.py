@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.csr import Csr
+from solvers.graphs.silent_highs import SilentHighs
 
 MOST_NONZEROS = 20_000
 """Larger programs take longer than their gain over plain rounding is worth."""
@@ -146,28 +147,19 @@ def solve_wide_lp(
     stop : callable, optional
         Asked between iterations.
     """
-    solver = _SilentHighs()
-    solver.setOptionValue("threads", 1)
+    solver = SilentHighs()
     solver.setOptionValue("solver", "simplex")
     solver.setOptionValue("time_limit", time_limit)
     if iteration_limit is not None:
         solver.setOptionValue("simplex_iteration_limit", iteration_limit)
     if stop is not None:
-        solver.cbSimplexInterrupt.subscribe(lambda event: event.interrupt() if stop() else None)
+        solver.end_simplex_when(stop)
     solver.passModel(_model(truncated, row_estimates))
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     x = np.asarray(solver.getSolution().col_value)[: len(row_estimates)]
     return WideSolution(np.clip(x, -1.0, 1.0), solver.getInfo().objective_function_value)
-
-
-class _SilentHighs(highspy.Highs):
-    """HiGHS that writes nothing to standard output, not even the banner of its constructor."""
-
-    def enableCallbacks(self) -> None:
-        self.silent()
-        super().enableCallbacks()
 
 
 def _model(truncated: Truncated, row_estimates: np.ndarray) -> Any:

@@ -92,6 +92,20 @@ def test_an_option_after_an_at_sign_is_read_from_a_file(run, tmp_path):
     assert json.loads(ended.stdout)["text"] == "from a file"
 
 
+def test_an_option_from_a_file_that_is_no_text_ends_with_status_two(run, tmp_path):
+    (tmp_path / "noise").write_bytes(b"\xff\xfe\x00")
+    ended = run("solve", "echo", written(tmp_path / "r.json", {"text": "a"}), "--option", f"text=@{tmp_path / 'noise'}")
+    assert ended.exit_code == 2
+    assert "is not a text" in ended.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
+def test_a_time_limit_that_is_none_is_refused(run, tmp_path, seconds):
+    ended = run("solve", "count-up", written(tmp_path / "r.json", {"options": {}}), "--time-limit", seconds)
+    assert ended.exit_code == 2
+    assert "--time-limit" in ended.stderr
+
+
 def test_the_time_limit_option_ends_the_search(run, tmp_path):
     ended = run("solve", "count-up", written(tmp_path / "r.json", {"options": {}}), "--time-limit", 0.1, "--json")
     assert not CountResult.model_validate_json(ended.stdout).cancelled

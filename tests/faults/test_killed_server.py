@@ -12,9 +12,11 @@ from pathlib import Path
 
 import psutil
 
-from app.jobs.leases import ORPHAN_SECONDS
 from tests.faults.conftest import Server, all_gone
 from tests.waiting import eventually
+
+ORPHAN_SECONDS = 2.0
+"""From the death of a server to that of the last of its processes."""
 
 
 def runs(journal: Path) -> dict[str, list[tuple[float, float]]]:

@@ -13,8 +13,9 @@ from sqlalchemy.exc import OperationalError
 from app.files import FileStore
 from app.jobs.dispatcher import Dispatcher
 from app.jobs.executor import Capacity, Checkpointed, Ended, JobSpec, OnJobEvent, Outcome, Reported
-from app.jobs.store import Job
+from app.jobs.store import Job, JobStore
 from app.settings import Settings
+from tests.jobs.conftest import A_JOB
 from tests.jobs.operations import CATALOGUE
 from tests.waiting import PATIENCE, eventually
 
@@ -101,7 +102,6 @@ def status(store, job: Job) -> str:
 def test_a_queued_job_runs_and_its_end_is_told_with_its_result(store, submit, dispatcher, executor):
     job = submit()
     ends = ends_of(dispatcher, job)
-    dispatcher.announce()
 
     executor.end(executor.next().id, "succeeded", b'{"value":1}')
 
@@ -118,7 +118,6 @@ def test_a_job_that_nobody_announced_is_found(submit, dispatcher, executor):
 
 def test_no_more_jobs_are_claimed_than_there_is_room_for(store, submit, dispatcher, executor):
     made = [submit() for _ in range(4)]
-    dispatcher.announce()
     first = executor.next()
     executor.next()
     assert store.queue_lengths() == {"queued": 2, "running": 2}
@@ -228,15 +227,14 @@ def test_a_cancel_that_another_process_asked_for_reaches_the_executor(store, sub
     assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
 
 
-def test_a_cancel_asked_for_here_reaches_the_executor_at_once(submit, start, executor):
-    dispatcher = start(poll_seconds=1000)
+def test_a_cancel_asked_for_here_reaches_the_executor_without_a_poll(store, submit, start, executor):
+    start(poll_seconds=1000)
     job = submit()
-    dispatcher.announce()
     executor.next()
 
-    dispatcher.request_cancel(job.id)
+    store.cancel(job.id)
 
-    assert executor.cancelled.get_nowait() == (job.id, None)
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
 
 
 def test_a_job_that_runs_long_keeps_its_lease(store, submit, start, executor):
@@ -258,6 +256,19 @@ def test_a_job_whose_lease_was_lost_is_stopped_and_leaves_no_trace(store, submit
 
     assert executor.cancelled.get(timeout=PATIENCE) == (job.id, 0.0)
     assert (status(store, job), store.get(job.id).attempt) == ("running", 2)
+
+
+def test_a_job_whose_claim_the_database_forgot_starts_anew_once_it_is_dead_here(store, submit, start, executor):
+    start(poll_seconds=1000, heartbeat_seconds=0.05)
+    job = submit()
+    executor.next()
+
+    with store.writing() as connection:
+        connection.execute(text("UPDATE jobs SET status = 'queued', attempt = 0, lease_owner = NULL, lease_expires_at = NULL"))
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, 0.0)
+    executor.end(executor.next().id, "succeeded", b"1")
+
+    eventually(lambda: status(store, job) == "succeeded")
 
 
 def test_a_claim_whose_answer_was_lost_is_made_good(store, submit, start, executor):
@@ -366,7 +377,6 @@ def test_a_second_request_to_stop_shortens_the_grace(store, submit, dispatcher, 
 def test_a_job_that_was_to_be_cancelled_is_cancelled_at_the_stop(store, submit, start, executor):
     dispatcher = start(poll_seconds=1000)
     job = submit()
-    dispatcher.announce()
     executor.next()
     store.cancel(job.id)
 
@@ -407,3 +417,38 @@ def an_outage(store, monkeypatch) -> Iterator[queue.SimpleQueue[None]]:
         for method in ("writing", "reading"):
             patch.setattr(store, method, failing)
         yield missed
+
+
+@pytest.fixture
+def elsewhere(store) -> Iterator[JobStore]:
+    """The same jobs, as another process sees them."""
+    other = JobStore.open(store.engine.url.render_as_string(hide_password=False))
+    yield other
+    other.close()
+
+
+needs_postgresql = pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+
+
+@needs_postgresql
+def test_a_job_queued_and_cancelled_elsewhere_is_heard_of_without_a_poll(elsewhere, start, executor):
+    start(poll_seconds=1000)
+    job, _ = elsewhere.submit(A_JOB, max_queued=10)
+    assert executor.next().id == job.id
+
+    elsewhere.cancel(job.id)
+
+    assert executor.cancelled.get(timeout=PATIENCE) == (job.id, None)
+
+
+@needs_postgresql
+def test_the_end_of_a_job_elsewhere_is_told_to_who_waits_without_a_poll(elsewhere, start, executor):
+    executor.room = 0
+    dispatcher = start(poll_seconds=1000)
+    for _ in range(2):  # the first end may be seen by the look around at the start
+        job, _ = elsewhere.submit(A_JOB, max_queued=10)
+        ends = ends_of(dispatcher, job)
+
+        elsewhere.cancel(job.id)
+
+        assert ends.get(timeout=PATIENCE).status == "cancelled"

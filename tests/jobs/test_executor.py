@@ -262,9 +262,16 @@ def test_a_request_that_its_model_refuses_fails_with_a_pointer(driver, body, poi
     assert ended.problem["errors"][0]["pointer"] == pointer
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b'{"value": NaN}', b"[" * 100_000, b"\xff"])
-def test_a_request_that_is_no_json_fails_as_invalid_input(driver, body):
-    assert driver.run("echo", body=body).problem["type"] == "invalid-input"
+@pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b"\xff"])
+def test_a_request_that_is_no_json_fails_as_invalid_json(driver, body):
+    assert driver.run("echo", body=body).problem["type"] == "invalid-json"
+
+
+def test_a_number_that_is_not_finite_fails_with_a_pointer(driver):
+    ended = driver.run("echo", body=b'{"value": NaN}')
+
+    assert ended.problem["type"] == "invalid-input"
+    assert ended.problem["errors"][0]["pointer"] == "/value"
 
 
 def test_an_unforeseen_error_is_told_by_an_incident_alone(driver):
@@ -336,7 +343,8 @@ def test_all_idle_workers_may_be_killed_at_once(driver):
 def test_everything_recovers_from_the_death_of_the_zygote(driver, journal):
     driver.submit("stall", body={"journal": str(journal)})
     pid = int(lines(journal)[0])
-    zygote = next(child for child in psutil.Process().children() if "app.jobs.zygote" in child.cmdline())
+    # Not just any: services of other tests may have theirs.
+    zygote = next(parent for parent in psutil.Process(pid).parents() if "app.jobs.zygote" in parent.cmdline())
     zygote.kill()
 
     ended, _ = driver.until_end()

@@ -66,7 +66,8 @@ def live_service(folder: Path, *, worker: bool = True, **values: Any) -> Iterato
         until(lambda: server.started or not thread.is_alive())
         if worker:
             with live.client() as client:
-                until(lambda: client.get("/health/ready").status_code == 200)
+                # A service whose kernels were never compiled compiles them first.
+                until(lambda: client.get("/health/ready").status_code == 200, seconds=300)
         yield live
     finally:
         server.should_exit = True

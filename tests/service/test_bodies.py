@@ -135,13 +135,27 @@ def test_a_repeated_large_body_is_kept_once(small_service: LiveService, post) ->
 
 @pytest.mark.parametrize(
     ("content", "column"),
-    [(b"", 1), (b"{,", 2), (b'{"text": NaN}', 10), (b'{"text": "\xff"}', None), (b'{"text": "\\ud800"}', None), (b"{} {}", 4)],
+    [(b"", 1), (b"{,", 2), (b'{"text": nan}', 10), (b'{"text": "\xff"}', None), (b'{"text": "\\ud800"}', None), (b"{} {}", 4)],
 )
 def test_invalid_json_is_a_400_that_says_where(post, content: bytes, column: int | None) -> None:
     response = post(content)
     assert response.status_code == 400
     assert response.json()["type"] == "/problems/invalid-json"
     assert column in (None, response.json()["column"])
+
+
+@pytest.mark.parametrize(
+    ("content", "pointer"),
+    [
+        (b'{"text": NaN}', "/text"),
+        (b'{"a": [0, {"b/c": -Infinity}], "d": NaN}', "/a/1/b~1c"),
+        (b'{"text": 1e999}', "/text"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_a_422_that_names_its_field(post, content: bytes, pointer: str) -> None:
+    response = post(content)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["pointer"] == pointer
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])

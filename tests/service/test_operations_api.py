@@ -93,6 +93,13 @@ def test_a_large_body_that_the_model_refuses_is_a_422_with_pointers(client: http
     assert response.json()["errors"][0]["pointer"] == "/times"
 
 
+def test_a_large_body_that_is_no_json_is_a_400_as_a_small_one_is(client: httpx.Client) -> None:
+    content = b'{"text":\n"' + b"a" * (2 * 2**20) + b'" "times"'
+    response = client.post(ECHO, content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert (response.json()["type"], response.json()["line"]) == ("/problems/invalid-json", 2)
+
+
 def test_a_fault_of_the_instance_is_told_where_it_is(client: httpx.Client) -> None:
     response = client.post("/v1/tests/fail", json={"kind": "input"})
     assert response.status_code == 422

@@ -18,8 +18,11 @@ from app.settings import Settings
 from tests.service.conftest import BOOTSTRAP_KEY
 from tests.service.live import LiveService, live_service
 
+# The first test waits for the kernels of the real catalogue.
+pytestmark = pytest.mark.timeout(600)
+
 CATALOGUES = {"tests": "tests.service.operations:FUZZED", "service": "app.operations:CATALOGUE"}
-DOCUMENTED_SERVER_ERRORS = {503, 504}
+FRAMING = {"connection", "content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
 
 
 class Fuzzed(NamedTuple):
@@ -75,11 +78,13 @@ def check(case: schemathesis.Case, fuzzed: Fuzzed) -> None:
     # Half of the requests speak of things that exist.
     if case.method != "DELETE" and len(str(case.path_parameters)) % 2:
         case.path_parameters = {name: fuzzed.known[name] for name in case.path_parameters or {}}
+    # Headers that frame the message are between the client and the HTTP parser; the document says nothing of them.
+    case.headers = {name: value for name, value in (case.headers or {}).items() if name.lower() not in FRAMING}
     response = case.call(base_url=fuzzed.live.url, headers={"Authorization": f"Bearer {BOOTSTRAP_KEY}"})
     # What the schema allows can still name a vertex, a file or a page that is not there, or reuse an idempotency key.
     is_up_to_state = case.method == "POST" or "cursor" in (case.query or {})
     case.validate_response(response, excluded_checks=[positive_data_acceptance] if is_up_to_state else [])
-    assert response.status_code < 500 or response.status_code in DOCUMENTED_SERVER_ERRORS
+    assert response.status_code < 500
 
 
 bounded = settings(

@@ -77,3 +77,41 @@ def test_a_key_revoked_at_one_is_refused_by_the_other(pair: tuple[LiveService, L
 def test_a_null_byte_reaches_no_database(pair: tuple[LiveService, LiveService], path: str) -> None:
     with pair[0].client(BOOTSTRAP_KEY) as client:
         assert client.get(path).status_code == 404
+
+
+@pytest.fixture
+def patient_pair(
+    tmp_path: Path, a_postgres_database: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[LiveService, LiveService]]:
+    """A pair that hears of everything or waits for ever."""
+    monkeypatch.setattr("app.api.waiting._SLOWEST_POLL", 1000.0)
+    shared = {"database_url": a_postgres_database, "poll_seconds": 1000}
+    with live_service(tmp_path, worker=False, **shared) as api, live_service(tmp_path, **shared) as worker:
+        yield api, worker
+
+
+def test_a_request_to_one_learns_without_a_poll_that_the_other_has_the_answer(
+    patient_pair: tuple[LiveService, LiveService],
+) -> None:
+    with patient_pair[0].client() as client:
+        response = client.post(ECHO, json={"text": "hello"}, headers={"Prefer": "wait=50"})
+    assert response.status_code == 200
+
+
+def test_events_that_one_writes_reach_the_streams_of_the_other_without_a_poll(
+    patient_pair: tuple[LiveService, LiveService],
+) -> None:
+    with patient_pair[0].client() as client:
+        job = client.post(SLEEP, json={"steps": 4, "pause": 0.3}, headers=QUEUED).json()
+        kinds = [kind for _, kind, _ in watch(client, job["links"]["self"])]
+    assert kinds == ["queued", "started", *["progress"] * kinds.count("progress"), "succeeded"]
+
+
+def test_a_cancel_asked_of_one_reaches_the_job_that_the_other_runs_without_a_poll(
+    patient_pair: tuple[LiveService, LiveService],
+) -> None:
+    with patient_pair[0].client() as client:
+        job = client.post(SLEEP, json={"steps": 100_000, "pause": 0.02}, headers=QUEUED).json()
+        watch(client, job["links"]["self"], count=3)
+        client.post(job["links"]["cancel"])
+        assert client.get(job["links"]["self"], headers={"Prefer": "wait=50"}).json()["status"] == "cancelled"

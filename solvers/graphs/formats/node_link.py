@@ -12,6 +12,8 @@ from solvers.graphs.arrays import as_written
 from solvers.graphs.formats.text import MalformedLine, Text
 from solvers.graphs.graph import Graph, InvalidGraph, Source, label_positions
 
+DEEPEST_LABEL = 16
+
 
 def read_node_link_text(text: Text, source: Source) -> Graph:
     """Return the graph of a node-link text.
@@ -69,15 +71,17 @@ def read_node_link(document: Any, pointer: str = "") -> Graph:
     return Graph(len(labels), np.column_stack(ends), weights, labels=labels, source=source)
 
 
-def frozen(label: Any) -> Any:
+def frozen(label: Any, depth: int = DEEPEST_LABEL) -> Any:
     """Return a label as a dictionary key: JSON has lists where NetworkX had tuples.
+
+    Lists nested more than `depth` deep stay lists, so that a label with them is no key.
 
     Examples
     --------
     >>> frozen([0, [1, 2]])
     (0, (1, 2))
     """
-    return tuple(map(frozen, label)) if isinstance(label, list) else label
+    return tuple(frozen(part, depth - 1) for part in label) if isinstance(label, list) and depth else label
 
 
 def _rows(document: Mapping[str, Any], name: str, pointer: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ Stability of Numerical Algorithms", section 10.1), in whatever order the vertice
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from solvers.graphs.proofs.instance import ProofInstance, Refused, member
 
 LARGEST_DENSE = 4000
 MOST_UPDATES = 100_000_000
+UPDATES_BETWEEN_LOOKS = 100_000
 FLOOR_TOLERANCE = 1e-9
 
 
@@ -29,17 +31,24 @@ def sdp_dual_bound(instance: ProofInstance, certificate: dict[str, Any], stop: C
     y, delta = _dual_solution(instance, certificate)
     if n == 0:
         return 0
-    us, vs = instance.edges.T
     weights = instance.weights.astype(np.float64)
-    diagonal = y - (np.bincount(us, weights, n) + np.bincount(vs, weights, n)) / 4 + delta
-    # Four times what the theorem asks for; the formation of the diagonal errs by far less.
-    margin = 4 * n * (n + 1) * 2.0**-53 * float(np.abs(diagonal).max())
+    diagonal = y - _weight_at_each_vertex(instance, weights) / 4 + delta
+    # Four times what the theorem asks for, and what the diagonal may have lost where numbers of opposite signs were added.
+    magnitudes = np.abs(y) + _weight_at_each_vertex(instance, np.abs(weights)) / 4 + abs(delta)
+    margin = 4 * n * (n + 1) * 2.0**-53 * float(np.abs(diagonal).max()) + (n + 4) * 2.0**-52 * float(magnitudes.max())
     if not _is_definite(diagonal - margin, instance.edges, weights / 4, stop):
         raise Refused("the matrix of the dual solution is not positive semidefinite")
-    bound = math.nextafter(math.fsum([*y.tolist(), n * delta]), math.inf)
+    # One rounding for the whole sum: n delta would bring one of its own, as large as y and delta may be.
+    bound = math.nextafter(math.fsum(itertools.chain(y.tolist(), itertools.repeat(delta, n))), math.inf)
     if not math.isfinite(bound):
         raise Refused("the bound is not a finite number")
     return math.floor(bound + FLOOR_TOLERANCE)
+
+
+def _weight_at_each_vertex(instance: ProofInstance, weights: np.ndarray) -> np.ndarray:
+    us, vs = instance.edges.T
+    n = instance.num_vertices
+    return np.asarray(np.bincount(us, weights, n) + np.bincount(vs, weights, n))
 
 
 def _dual_solution(instance: ProofInstance, certificate: dict[str, Any]) -> tuple[np.ndarray, float]:
@@ -87,7 +96,7 @@ def _eliminate_sparse(
     queue = [(len(row), vertex) for vertex, row in enumerate(rows)]
     heapq.heapify(queue)
     remaining = set(range(n))
-    updates = 0
+    updates = next_look = 0
     while len(remaining) > LARGEST_DENSE:
         degree, vertex = heapq.heappop(queue)
         if vertex not in remaining or degree != len(rows[vertex]):
@@ -95,8 +104,10 @@ def _eliminate_sparse(
         updates += 1 + degree**2
         if updates > MOST_UPDATES:
             raise Refused("the matrix fills in too much to be factored")
-        if len(remaining) % 64 == 0 and stop():
-            raise Refused("time was up before the matrix was factored")
+        if updates >= next_look:
+            next_look = updates + UPDATES_BETWEEN_LOOKS
+            if stop():
+                raise Refused("time was up before the matrix was factored")
         pivot = pivots[vertex]
         if not pivot > 0:
             return None

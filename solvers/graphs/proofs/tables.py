@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 from typing import Any
 
 import numpy as np
@@ -25,17 +25,11 @@ def elimination_optimum(instance: ProofInstance, certificate: dict[str, Any], st
     in: for each way to place them, the most that all that is eliminated into the table can add.
     """
     n = instance.num_vertices
-    order = integers(member(certificate, "order"), "order", 0, n - 1)
-    if len(order) != n or len(set(order)) != n:
-        raise Refused(f"order must name each of the {n} vertices once")
-    _require_countable(instance)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    edges = np.sort(place[instance.edges], axis=1)
+    _, edges = in_order(instance, certificate)
     later: list[dict[int, int]] = [{} for _ in range(n)]
     for first, second, weight in zip(*edges.T.tolist(), instance.weights.tolist(), strict=True):
         later[first][second] = weight
-    scopes = _scopes(later)
+    scopes = scopes_of(neighbours.keys() for neighbours in later)
 
     inbox: list[list[Table]] = [[] for _ in range(n)]
     optimum = 0
@@ -51,14 +45,30 @@ def elimination_optimum(instance: ProofInstance, certificate: dict[str, Any], st
     return optimum
 
 
-def _scopes(later: list[dict[int, int]]) -> list[list[int]]:
-    """Return the scope of every vertex in increasing order; refuse if one is too wide, or the tables too large together."""
-    inherited: list[set[int]] = [set() for _ in later]
-    received = [0] * len(later)
+def in_order(instance: ProofInstance, certificate: dict[str, Any]) -> tuple[list[int], np.ndarray]:
+    """Return the order of a certificate, and the edges between places in it, the earlier first; refuse what cannot be tabulated."""
+    n = instance.num_vertices
+    order = integers(member(certificate, "order"), "order", 0, n - 1)
+    if len(order) != n or len(set(order)) != n:
+        raise Refused(f"order must name each of the {n} vertices once")
+    require_countable(instance.weights)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    return order, np.sort(place[instance.edges], axis=1)
+
+
+def scopes_of(later: Iterable[Set[int]]) -> list[list[int]]:
+    """Return the scope of every vertex in increasing order, given the neighbours that come later in the order of elimination.
+
+    Refuses if one is too wide, or the tables too large together.
+    """
+    neighbours_of = list(later)
+    inherited: list[set[int]] = [set() for _ in neighbours_of]
+    received = [0] * len(neighbours_of)
     scopes = []
     live = 0
-    for vertex, neighbours in enumerate(later):
-        scope = inherited[vertex] | neighbours.keys()
+    for vertex, neighbours in enumerate(neighbours_of):
+        scope = inherited[vertex] | neighbours
         scope.discard(vertex)
         if len(scope) > LARGEST_WIDTH:
             raise Refused(f"the order is {len(scope)} wide; at most {LARGEST_WIDTH} is checked")
@@ -72,6 +82,12 @@ def _scopes(later: list[dict[int, int]]) -> list[list[int]]:
             received[min(scope)] += 2 ** len(scope)
         scopes.append(sorted(scope))
     return scopes
+
+
+def require_countable(weights: np.ndarray) -> None:
+    """Refuse weights whose sums may not fit 64 bits."""
+    if np.abs(weights.astype(np.float64)).sum() > LARGEST_EXACT_SUM:
+        raise Refused("the weights are too large to be added up exactly")
 
 
 def _maximised(scope: list[int], weights: list[int], tables: list[Table]) -> np.ndarray:
@@ -93,7 +109,7 @@ def enumerated_optimum(instance: ProofInstance, stop: Callable[[], bool]) -> int
     n = instance.num_vertices
     if n > LARGEST_ENUMERATED:
         raise Refused(f"{n} vertices are too many to enumerate; at most {LARGEST_ENUMERATED}")
-    _require_countable(instance)
+    require_countable(instance.weights)
     adjacency = np.zeros((n, n), dtype=np.int64)
     us, vs = instance.edges.T
     adjacency[us, vs] = adjacency[vs, us] = instance.weights
@@ -123,8 +139,3 @@ def _sums(terms: np.ndarray) -> np.ndarray:
     for term in terms:
         sums = np.concatenate((sums, sums + term))
     return sums
-
-
-def _require_countable(instance: ProofInstance) -> None:
-    if np.abs(instance.weights.astype(np.float64)).sum() > LARGEST_EXACT_SUM:
-        raise Refused("the weights are too large to be added up exactly")

@@ -20,7 +20,11 @@ def _vector(case):
     return Vector(case["n"], np.array(case["edges"], dtype=np.int32), np.array(case["edge_bits"], dtype=np.int8), case)
 
 
-VECTORS = {case["id"]: _vector(case) for case in json.loads((DATA / "predictions.json").read_text())}
+_CASES = json.loads((DATA / "predictions.json").read_text())
+
+VECTORS = {case["id"]: _vector(case) for case in _CASES if case["task"] == "max_cut"}
+COVER_VECTORS = {case["id"]: _vector(case) for case in _CASES if case["task"] == "vertex_cover"}
+SET_VECTORS = {case["id"]: _vector(case) for case in _CASES if case["task"] == "independent_set"}
 
 
 def gset(name):

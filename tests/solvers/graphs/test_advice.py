@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.graphs.advice import paper_threshold, tally
+from solvers.graphs.advice import cover_prior, independent_set_prior, paper_threshold, tally
 from solvers.graphs.csr import cut_value
 from solvers.graphs.predictions import EdgePredictions, VertexPredictions, sample_edge_predictions
 from solvers.operation import InvalidInput
@@ -255,3 +255,51 @@ def test_complementary_bits_give_opposite_log_odds_and_estimates(bits, epsilon):
 )
 def test_the_paper_s_threshold(epsilon, threshold):
     assert paper_threshold(epsilon) == threshold
+
+
+# Values of 3 ln(1/eps) / eps^2, rounded up.
+@pytest.mark.parametrize(("epsilon", "threshold"), [(0.45, 12), (0.4, 18), (0.3, 41), (0.2, 121), (0.1, 691), (0.05, 3595)])
+def test_the_paper_s_threshold_for_independent_sets(epsilon, threshold):
+    assert paper_threshold(epsilon, factor=3) == threshold
+
+
+def test_sources_about_a_set_are_taken_as_they_are():
+    first = VertexPredictions(labels=[0, 1, 0], epsilon=0.1)
+    second = VertexPredictions(labels=[1, 0, 1], epsilon=0.2)
+
+    advice = tally([first, second], 3, PATH, symmetric=False)
+
+    assert np.sign(advice.log_odds).tolist() == [1, -1, 1]
+    assert advice.votes_in.tolist() == [1, 1, 1]
+
+
+def test_agreement_tells_a_set_from_its_complement():
+    advice = tally([VertexPredictions(labels=[0, 1, 0], epsilon=0.1)], 3, PATH, symmetric=False)
+
+    assert advice.agreement(np.array([0, 1, 0])) == 1.0
+    assert advice.agreement(np.array([1, 0, 1])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("predictions", "are_labels"),
+    [
+        ([VertexPredictions(labels=[0, 1, 0], epsilon=0.1)], True),
+        ([VertexPredictions(labels=[0, 1, 0])], False),
+        ([VertexPredictions(probabilities=[0.2, 0.8, 0.5])], False),
+        ([VertexPredictions(labels=[0, 1, 0], probabilities=[0.2, 0.8, 0.5], epsilon=0.1)], False),
+        ([EdgePredictions([[0, 1], [1, 0]], epsilon=0.1)], False),
+        ([VertexPredictions(labels=[0, 1, 0], epsilon=0.1), EdgePredictions([[0, 1], [1, 0]], epsilon=0.1)], False),
+        ([], False),
+    ],
+)
+def test_labels_of_known_accuracy_alone_are_told_from_other_predictions(predictions, are_labels):
+    assert tally(predictions, 3, PATH, symmetric=False).are_labels is are_labels
+
+
+def test_priors_favour_many_neighbours_in_covers_and_few_in_sets_and_heavy_vertices_in_sets():
+    degrees, weights = np.array([0, 1, 3]), np.array([1, 1, 1])
+
+    assert cover_prior(degrees, weights) == pytest.approx(2 * np.log([1, 2, 4]))
+    assert independent_set_prior(degrees, weights) == pytest.approx(-2 * np.log([1, 2, 4]))
+    assert independent_set_prior(degrees, np.array([4, 2, 3])) == pytest.approx(2 * np.log([4 / 3, 2 / 6, 1 / 4]))
+    assert len(cover_prior(np.zeros(0), np.zeros(0))) == 0

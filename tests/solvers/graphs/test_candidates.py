@@ -111,10 +111,27 @@ def test_no_predictions_suggest_nothing():
     assert list(advice_candidates(tally([], num_vertices, edges), csr)) == []
 
 
-def test_the_paper_s_method_leaves_graphs_of_low_degree_alone():
+def test_the_paper_s_method_solves_its_linear_program():
     num_vertices, edges, csr = _graph(5)
 
-    assert list(advice_candidates(_advice(num_vertices, edges), csr, method="paper")) == []
+    candidates = advice_candidates(_advice(num_vertices, edges), csr, method="paper")
+
+    assert [candidate.source for candidate in candidates] == ["wide_lp"]
+
+
+def test_the_paper_s_method_rounds_pooled_votes_where_the_program_is_too_large():
+    num_vertices, edges = gset("G1")
+    csr = build_csr(num_vertices, edges, np.ones(len(edges)))
+
+    candidates = advice_candidates(_advice(num_vertices, edges), csr, method="paper")
+
+    assert [candidate.source for candidate in candidates] == ["vote_rounding"]
+
+
+def test_a_threshold_above_all_degrees_leaves_the_paper_s_method_without_advice():
+    num_vertices, edges, csr = _graph(5)
+
+    assert list(advice_candidates(_advice(num_vertices, edges), csr, method="paper", threshold=num_vertices)) == []
 
 
 def test_the_paper_s_method_decides_vertices_of_its_threshold():
@@ -124,7 +141,7 @@ def test_the_paper_s_method_decides_vertices_of_its_threshold():
 
     candidates = list(advice_candidates(advice, build_csr(301, edges, np.ones(300)), method="paper"))
 
-    assert [(candidate.source, candidate.threshold) for candidate in candidates] == [("paper", 278)]
+    assert (candidates[0].source, candidates[0].threshold) == ("paper", 278)
     assert len(set(candidates[0].sides[1:].tolist())) == 1
 
 

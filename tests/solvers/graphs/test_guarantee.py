@@ -8,7 +8,8 @@ import pytest
 from solvers.graphs.advice import tally
 from solvers.graphs.candidates import advice_candidates
 from solvers.graphs.csr import build_csr, cut_value
-from solvers.graphs.guarantee import wide_cut_guarantee
+from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee, wide_cut_guarantee
+from solvers.graphs.learned_independent_set import learned_independent_set, trusted_set
 from solvers.graphs.predictions import EdgePredictions, VertexPredictions, sample_edge_predictions
 
 COMPLETE = np.array(list(itertools.combinations(range(50), 2)), dtype=np.int32)
@@ -75,3 +76,74 @@ def test_nothing_is_promised_where_votes_are_missing():
     advice = tally([EdgePredictions(bits, epsilon=0.45)], 50, COMPLETE)
 
     assert wide_cut_guarantee(advice, _complete(), prefix=1) is None
+
+
+# 150 vertices, each joined to all of 200 others, which are the largest independent set.
+TWO_SIDES = np.array([(u, v) for u in range(150) for v in range(150, 350)], dtype=np.int32)
+
+
+def _advice_on_two_sides(accuracy, seed=0, **changes):
+    bits = sample_edge_predictions(TWO_SIDES, np.arange(350) >= 150, accuracy, seed).bits
+    return tally([EdgePredictions(bits, **({"epsilon": accuracy} | changes))], 350, TWO_SIDES, symmetric=False)
+
+
+def test_the_trusted_set_is_expected_to_be_as_large_as_the_analysis_says():
+    csr, ones = build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES))), np.ones(350, np.int64)
+    epsilon, threshold = 0.2, 121
+    error = np.exp(-2 * epsilon**2 * threshold)
+
+    sizes = []
+    for seed in range(20):
+        advice = _advice_on_two_sides(epsilon, seed)
+        sizes.append(trusted_set(csr, ones, (advice.votes >= threshold) & (advice.log_odds > 0)).sum())
+
+    assert np.mean(sizes) >= (1 - error - (threshold + 1) * error) * 200
+
+
+def test_independent_sets_are_expected_to_reach_what_is_promised():
+    csr, ones = build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES))), np.ones(350, np.int64)
+    promise = independent_set_guarantee(_advice_on_two_sides(0.2), csr, 121)
+
+    sizes = []
+    for seed in range(20):
+        advice = _advice_on_two_sides(0.2, seed)
+        sizes.append(learned_independent_set(csr, ones, advice.votes >= 121, advice.log_odds > 0).sum())
+
+    assert promise.assumes_independent_predictions
+    assert 0.02 < promise.value <= np.mean(sizes) / 200
+
+
+def test_the_promise_on_independent_sets_is_the_least_over_how_the_set_is_split():
+    csr = build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES)))
+    error = np.exp(-2 * 0.2**2 * 121)
+
+    splits = np.linspace(0, 1, 100_001)
+    promised = np.maximum((1 - error) * splits - 122 * error, 3 * (1 - splits) / 123)
+
+    assert independent_set_guarantee(_advice_on_two_sides(0.2), csr, 121).value == pytest.approx(promised.min(), rel=1e-3)
+
+
+@pytest.mark.parametrize("changes", [{"epsilon": None}, {"overdispersion": 0.1}])
+def test_nothing_is_promised_on_independent_sets_without_independence_and_accuracy(changes):
+    csr = build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES)))
+
+    assert independent_set_guarantee(_advice_on_two_sides(0.2, **changes), csr, 121) is None
+
+
+@pytest.mark.parametrize("threshold", [5, 20])
+def test_nothing_is_promised_on_independent_sets_below_the_thresholds_that_the_analysis_covers(threshold):
+    csr = build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES)))
+
+    assert independent_set_guarantee(_advice_on_two_sides(0.2), csr, threshold) is None
+
+
+def test_nothing_is_promised_on_independent_sets_where_bits_are_missing():
+    bits = np.ones((len(TWO_SIDES), 2), np.int8)
+    bits[0] = -1
+    advice = tally([EdgePredictions(bits, epsilon=0.2)], 350, TWO_SIDES, symmetric=False)
+
+    assert independent_set_guarantee(advice, build_csr(350, TWO_SIDES, np.ones(len(TWO_SIDES))), 121) is None
+
+
+def test_the_ratio_of_a_colouring_assumes_nothing_of_the_predictions():
+    assert colouring_guarantee(1.5) == ("hochbaum_ratio", 1.5, False)

@@ -92,6 +92,20 @@ def test_real_weights_are_bracketed_and_recomputed():
     assert result.optimal
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("predictions", [None, VertexPredictions([0, 1, 1], epsilon=0.1)])
+def test_a_reduced_graph_whose_bound_is_not_met_for_rounding_is_answered(method, predictions):
+    result = max_cut([[0, 1, -1e-4], [1, 2, -13205923234.210554]], predictions, method=method)
+
+    assert (result.value, result.reduction.n, result.stopped_by) == (0, 0, "completed")
+    assert 1e-9 < result.bound < 1e-5
+
+
+def test_a_bound_is_not_rounded_below_a_cut():
+    # The largest cut is worth 2^52 + 1/2, which no float is.
+    assert max_cut([[0, 1, 2.0**52], [1, 2, 0.5]]).bound > 2**52
+
+
 def test_components_are_solved_apart_and_added():
     parts = [nx.complete_graph(7), nx.petersen_graph(), nx.cycle_graph(5), nx.path_graph(4), nx.empty_graph(3)]
     result = max_cut(nx.disjoint_union_all(parts), max_iterations=100)
@@ -111,9 +125,11 @@ def test_cut_is_never_below_the_cut_without_predictions(epsilon, seed):
     graph, sides = gset("G43"), reference("G43")
     bits = sample_edge_predictions(graph.edges, sides, epsilon, seed)
 
-    result = max_cut(graph, bits, max_iterations=300, seed=seed)
+    options = {"method": "local_search", "max_iterations": 300, "seed": seed, "time_limit": 60}
 
-    assert result.value >= result.value_without_predictions
+    result, alone = max_cut(graph, bits, **options), max_cut(graph, **options)
+
+    assert result.value >= alone.value == result.value_without_predictions
 
 
 @pytest.mark.parametrize("draw", ["random", "inverted"])
@@ -128,6 +144,26 @@ def test_advice_does_not_change_what_the_advice_free_part_finds(draw):
 
     assert (advised.stopped_by, alone.stopped_by) == ("max_iterations", "max_iterations")
     assert advised.value_without_predictions == alone.value == alone.value_without_predictions
+
+
+def test_an_example_takes_every_part_of_the_search_to_its_last_iteration():
+    request = MaxCutRequest(**MAX_CUT.examples["Noisy predictions about every edge's ends"])
+
+    result = MAX_CUT.run(request, Context(60, seed=0))
+
+    assert (result.stopped_by, result.deterministic, result.epsilon_used) == ("max_iterations", True, 0.25)
+    assert (result.bound_kind, result.reduction.n) == ("sdp_dual", 10)
+
+
+def test_a_library_call_returns_the_certificate_itself_however_long():
+    ring = np.arange(12_001)
+    edges = np.concatenate([np.column_stack([ring, (ring + step) % 12_001]) for step in (1, 2)])
+    graph = Graph(12_001, edges)
+
+    certificate = max_cut(graph, max_iterations=1, time_limit=60).certificate
+
+    assert "file" not in certificate
+    assert len(json.dumps(certificate)) > 10_000
 
 
 def test_missing_bits_change_nothing():
@@ -147,6 +183,17 @@ def test_perfect_bits_give_the_reference_cut_at_once():
 
     assert result.value == 6660
     assert result.prediction_agreement == 1.0
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.3])
+def test_the_paper_s_method_profits_from_good_predictions(epsilon):
+    graph, sides = gset("G14"), reference("G14")
+    bits = sample_edge_predictions(graph.edges, sides, epsilon, 0)
+
+    result = max_cut(graph, bits, method="paper", max_iterations=1, time_limit=60)
+
+    assert result.value > result.value_without_predictions
+    assert result.winner == "wide_lp"
 
 
 def test_vertex_labels_and_probabilities_are_taken_together():
@@ -180,6 +227,16 @@ def test_tiny_time_limit_still_gives_a_cut_and_a_bound():
     result = max_cut(gset("G22"), time_limit=1e-6)
     assert result.stopped_by == "time_limit"
     assert 19990 / 2 <= result.value <= result.bound <= 19990
+
+
+def test_a_run_with_no_time_to_reduce_the_graph_still_gives_a_cut_and_a_bound():
+    # Two triangles and three vertices without edges, the last one among them.
+    body = {"num_vertices": 9, "edges": [[0, 1], [1, 2], [2, 0], [4, 5], [5, 6], [6, 4]]}
+
+    result = MAX_CUT.run(MaxCutRequest.model_validate(body), Context(is_cancelled=lambda: True))
+
+    assert (result.stopped_by, result.bound_kind, result.bound) == ("cancelled", "trivial", 6)
+    assert result.value == value_of(Graph(9, body["edges"]), result.solution) == 4
 
 
 def test_cancelled_run_returns_its_best_so_far():

@@ -328,3 +328,13 @@ def test_a_million_edges_are_read_from_flat_lists() -> None:
 
     is_loop = edges[::2] == edges[1::2]
     assert len(bits.bits) == np.sum(~is_loop)
+
+
+@pytest.mark.parametrize("depth", [17, 300, 900])
+def test_a_label_of_lists_within_lists_without_end_is_refused(depth):
+    label = []
+    for _ in range(depth):
+        label = [label]
+
+    assert pointers({"labels": [label]}) == ["/labels/0"]
+    assert pointers({"graph": {"node_link": {"nodes": [{"id": label}], "edges": []}}}) == ["/graph/node_link/nodes/0/id"]

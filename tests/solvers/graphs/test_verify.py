@@ -18,6 +18,7 @@ from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.reductions import reduce_max_cut
 from solvers.graphs.verify import prove
 from solvers.operation import InvalidInput
+from tests.solvers.graphs.hostile_documents import HOSTILE, at, replaced, spots
 from tests.solvers.graphs.prediction_vectors import weighted_gset
 
 TRIANGLE = np.array([[0, 1], [1, 2], [2, 0]])
@@ -161,6 +162,16 @@ def test_dual_solutions_are_in_the_callers_unit():
     assert proof.bound == 2.0
 
 
+def test_numbers_that_cancel_prove_nothing_false():
+    # y + delta = 4 at every vertex, below which 2^55 has no neighbours: rounded apart, 9 delta and the sum of y came to 8 in all.
+    edges = np.array(list(itertools.combinations(range(9), 2)))
+    y = 2.0**55 - 56
+
+    proof = prove(9, edges, np.ones(36, dtype=np.int64), {"kind": "sdp_dual", "y": [y] * 9, "delta": -(y - 4)})
+
+    assert proof.bound is None or proof.bound >= 20
+
+
 def test_a_dual_solution_of_a_large_sparse_graph_is_factored():
     n = 6000
     rng = np.random.default_rng(1)
@@ -233,60 +244,17 @@ def _graph_of(kind):
     return SPARSE if kind == "reduced" else GRAPH
 
 
-def _spots(document, path=()):
-    """Yield the path of every number, string and list in a JSON document."""
-    if path:
-        yield path
-    items = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    for key, value in items:
-        yield from _spots(value, (*path, key))
-
-
-def _replaced(document, path, value):
-    if not path:
-        return value
-    copy = dict(document) if isinstance(document, dict) else list(document)
-    copy[path[0]] = _replaced(document[path[0]], path[1:], value)
-    return copy
-
-
-def _at(document, path):
-    for key in path:
-        document = document[key]
-    return document
-
-
 @pytest.mark.parametrize("kind", SOUND)
 def test_sound_certificates_are_accepted(kind):
     assert prove(*_graph_of(kind), SOUND[kind]).faults == ()
-
-
-HOSTILE = [
-    None,
-    True,
-    -1,
-    10**30,
-    -(10**30),
-    1e308,
-    math.nan,
-    math.inf,
-    "",
-    "0",
-    [],
-    {},
-    [[]],
-    [None],
-    {"kind": "trivial"},
-    2**63,
-]
 
 
 @pytest.mark.parametrize("kind", SOUND)
 @pytest.mark.parametrize("hostile", HOSTILE, ids=repr)
 def test_no_value_anywhere_in_a_certificate_crashes_the_verifier_or_proves_too_much(kind, hostile):
     graph = _graph_of(kind)
-    for path in _spots(SOUND[kind]):
-        proof = prove(*graph, _replaced(SOUND[kind], path, hostile))
+    for path in spots(SOUND[kind]):
+        proof = prove(*graph, replaced(SOUND[kind], path, hostile))
 
         assert proof.faults or proof.bound >= optimum(*graph)
         assert bool(proof.faults) == (proof.bound is None)
@@ -296,11 +264,11 @@ def test_no_value_anywhere_in_a_certificate_crashes_the_verifier_or_proves_too_m
 @given(st.data())
 def test_a_spoilt_number_is_refused_or_still_leaves_a_bound(kind, data):
     graph, certificate = _graph_of(kind), SOUND[kind]
-    numbers = [path for path in _spots(certificate) if type(_at(certificate, path)) in (int, float)]
+    numbers = [path for path in spots(certificate) if type(at(certificate, path)) in (int, float)]
     path = data.draw(st.sampled_from(numbers))
-    spoilt = data.draw(st.integers(-2, 8) if isinstance(_at(certificate, path), int) else st.floats())
+    spoilt = data.draw(st.integers(-2, 8) if isinstance(at(certificate, path), int) else st.floats())
 
-    proof = prove(*graph, _replaced(certificate, path, spoilt))
+    proof = prove(*graph, replaced(certificate, path, spoilt))
 
     assert proof.faults or proof.bound >= optimum(*graph)
 
@@ -383,6 +351,32 @@ def test_certificates_nested_a_thousand_deep_are_refused(kind):
 @pytest.mark.parametrize("kind", ["elimination", "reduced"])
 def test_a_proof_that_is_not_done_in_time_is_no_proof(kind):
     assert "time was up" in prove(*_graph_of(kind), SOUND[kind], stop=lambda: True).faults[0]
+
+
+def test_a_factorisation_is_interrupted_whatever_the_number_of_vertices(monkeypatch):
+    monkeypatch.setattr("solvers.graphs.proofs.sdp_dual.LARGEST_DENSE", 10)
+    cycle = np.column_stack((np.arange(60), (np.arange(60) + 1) % 60))
+
+    proof = prove(60, cycle, np.ones(60, dtype=np.int64), {"kind": "sdp_dual", "y": [2.0] * 60, "delta": 0.0}, stop=lambda: True)
+
+    assert proof.faults == ("certificate: time was up before the matrix was factored",)
+
+
+def test_files_that_name_one_another_many_times_are_not_followed_without_end():
+    # Each of ten levels names the next one a hundred times: 10^20 certificates.
+    def load(certificate):
+        if "file" not in certificate:
+            return certificate
+        level = certificate["file"]
+        inner = {"kind": "sum", "file": level + 1} if level < 10 else {"kind": "trivial"}
+        return {"kind": "sum", "parts": [{"vertices": [], "certificate": inner}] * 100}
+
+    looks = iter(range(1000))
+    proof = prove(
+        0, np.zeros((0, 2), int), np.zeros(0, int), {"kind": "sum", "file": 0}, load=load, stop=lambda: next(looks) == 500
+    )
+
+    assert "time was up" in proof.faults[0]
 
 
 def _imports(module):
