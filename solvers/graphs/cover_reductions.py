@@ -36,7 +36,7 @@ from solvers.graphs.csr import build_csr
 from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.shrinking_graph import ShrinkingGraph, build_shrinking_graph, repacked, what_is_left
 
-WORK_PER_CALL = 1_000_000
+WORK_PER_CALL = 500_000
 
 # Rows read before the search for unconfined vertices is given up, per vertex and edge.
 WORK_PER_ITEM = 30

@@ -121,9 +121,9 @@ def test_the_same_seed_gives_the_same_run_however_it_is_divided():
     graph = dimacs_graph("rb30-1")
 
     whole, pieces = search(graph, seed=3), search(graph, seed=3)
-    whole.advance(3000)
+    best_of(whole, 3000)
     for _ in range(30):
-        pieces.advance(100)
+        best_of(pieces, 100)
 
     assert whole.best_value == pieces.best_value
     assert whole.members.tolist() == pieces.members.tolist()

@@ -138,9 +138,9 @@ def test_the_same_seed_gives_the_same_run_however_it_is_divided():
     graph = dimacs_graph("rb30-1")
 
     whole, pieces = search(graph, seed=3), search(graph, seed=3)
-    whole.advance(3000)
+    advanced(whole, 3000)
     for _ in range(30):
-        pieces.advance(100)
+        advanced(pieces, 100)
 
     assert whole.best_members.tolist() == pieces.best_members.tolist()
 
