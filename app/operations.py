@@ -3,13 +3,17 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from solvers.graphs.batch import GRAPHS_BATCH
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.parse import GRAPHS_PARSE
 from solvers.graphs.verification import GRAPHS_VERIFY
 from solvers.operation import Operation
 
 CATALOGUE: tuple[Operation, ...] = (
     MAX_CUT,
+    GRAPHS_BATCH,
+    GRAPHS_PARSE,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
 )
