@@ -1,0 +1,91 @@
+"""Single components are solved exactly, each by the way that suits it, with a bound that can be checked where there is one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from solvers.graphs.bound import Bound
+from solvers.graphs.exact_independent_sets import finished_set, set_at_once
+from solvers.graphs.verify import prove_independent_set
+from tests.solvers.graphs.signed_graphs import grid
+from tests.solvers.graphs.weighted_vertices import (
+    WeightedVertices,
+    dimacs_graph,
+    heaviest_independent_set,
+    is_independent,
+    weighed,
+    weighted_vertices,
+)
+
+
+def never():
+    return False
+
+
+def finish(graph, *, by_work=True, stop=never):
+    known = Bound(int(graph.weights.sum()), "trivial", {"kind": "trivial"})
+    hint = np.zeros(graph.num_vertices, bool)
+    return finished_set(*graph, hint, known, seed=1, seconds=30.0, by_work=by_work, stop=stop)
+
+
+@given(weighted_vertices(max_vertices=11))
+def test_tiny_components_are_solved_at_once_with_proof(graph):
+    found = set_at_once(*graph, never)
+
+    assert found.value == found.bound.value == heaviest_independent_set(*graph) == graph.weights[found.members].sum()
+    assert prove_independent_set(*graph, found.bound.certificate).bound == found.value
+
+
+@pytest.mark.parametrize("solve", [lambda graph: set_at_once(*graph, never), finish])
+def test_narrow_components_are_solved_by_tables_with_proof(solve):
+    graph = weighed(WeightedVertices(96, grid(8, 12), np.ones(96, np.int64)), seed=1)
+
+    found = solve(graph)
+
+    assert found.bound.kind == "elimination"
+    assert prove_independent_set(*graph, found.bound.certificate).bound == found.value == graph.weights[found.members].sum()
+
+
+def test_wide_components_are_not_solved_at_once():
+    assert set_at_once(*dimacs_graph("C250.9"), never) is None
+
+
+@pytest.mark.parametrize(("name", "solver"), [("gen200_p0.9_44", "bbmc"), ("CA-GrQc", "cp-sat")])
+def test_the_finish_searches_dense_graphs_by_cliques_and_sparse_ones_by_cp_sat(name, solver):
+    graph = dimacs_graph(name)
+
+    found = finish(graph)
+
+    assert found.is_optimal
+    assert (found.bound.kind, found.bound.certificate["solver"]) == ("search", solver)
+    assert is_independent(graph.edges, found.members)
+    assert found.members.sum() == found.value
+
+
+def test_a_finish_by_work_is_the_same_every_time():
+    graph = dimacs_graph("rb30-1")
+
+    first, again = finish(graph), finish(graph)
+
+    assert (first.value, first.bound) == (again.value, again.bound)
+    assert first.members.tolist() == again.members.tolist()
+
+
+def test_a_search_that_proves_less_than_is_known_keeps_what_is_known():
+    graph = dimacs_graph("C250.9")
+    known = Bound(45, "clique_partition", {"kind": "clique_partition", "cliques": []})
+
+    found = finished_set(*graph, np.zeros(250, bool), known, seed=1, seconds=30.0, by_work=True, stop=never)
+
+    assert found.bound == known
+    assert found.value <= 44
+
+
+def test_a_finish_that_is_stopped_returns_the_hint_and_the_known_bound():
+    found = finish(dimacs_graph("C250.9"), stop=lambda: True)
+
+    assert (found.value, found.bound.value, found.bound.kind) == (0, 250, "trivial")
+
+
+def test_a_large_sparse_component_is_not_finished_when_told_to_stop():
+    assert finish(dimacs_graph("CA-GrQc"), stop=lambda: True) is None
