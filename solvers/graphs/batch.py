@@ -176,10 +176,11 @@ class _Batch:
             raise InvalidInput("options are common to all instances and stand beside them", pointer="/options")
         document = instance | {"options": self._options.model_copy(update={"time_limit": context.time_limit})}
         try:
-            return self._operation.request.model_validate(document)
+            request: BaseModel = self._operation.request.model_validate(document)
         except ValidationError as error:
             refused = from_validation_error(error, document, within=_place(position))
             raise InvalidInput(refused["detail"], errors=refused["errors"]) from None
+        return request
 
     def _report(self, position: int, members: dict[str, Any], snapshot: Snapshot | None) -> None:
         share = members.get("fraction") or 0.0
