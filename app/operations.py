@@ -3,8 +3,10 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from solvers.graphs.batch import GRAPHS_BATCH
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.parse import GRAPHS_PARSE
 from solvers.graphs.predictors.epsilon_of_bits import GRAPHS_PREDICTIONS_ESTIMATE_EPSILON
 from solvers.graphs.predictors.fit import GRAPHS_PREDICTIONS_FIT
 from solvers.graphs.predictors.predict import GRAPHS_PREDICTIONS_PREDICT
@@ -13,6 +15,8 @@ from solvers.operation import Operation
 
 CATALOGUE: tuple[Operation, ...] = (
     MAX_CUT,
+    GRAPHS_BATCH,
+    GRAPHS_PARSE,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
     GRAPHS_PREDICTIONS_FIT,
