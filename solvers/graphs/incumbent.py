@@ -1,4 +1,4 @@
-"""The best cut so far, kept for each component apart: what one candidate does well and another badly is put together."""
+"""The best solution so far, kept for each component apart: what one candidate does well and another badly is put together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from solvers.graphs.kernel import SearchSpace
 
 
 class Incumbent:
-    """The best cut of a search space that was offered.
+    """The best solution of a search space that was offered.
 
     Parameters
     ----------
@@ -19,6 +19,7 @@ class Incumbent:
     Attributes
     ----------
     sides : int8 array of shape (n,)
+        At first all 0: of a cut the sides, of an independent set 1 for its members.
     value : int
         In kernel units, on the open components alone.
     source : str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,6 +97,15 @@ class Kernel:
         """Whether any vertex left."""
         return len(self.reduction.eliminated) > 0
 
+    @property
+    def scale(self) -> int:
+        """The unit of the reduced weights is so many times finer than that of the integers before."""
+        return self.reduction.scale
+
+    def steps(self) -> list[list[Any]]:
+        """Return the reductions for a certificate."""
+        return self.reduction.steps()
+
     @cached_property
     def components(self) -> list[Component]:
         """The connected components, by their first vertex; all as one where there was no time to reduce the graph."""
@@ -109,8 +118,8 @@ class Kernel:
         count = int(labels.max()) + 1
         if count == 1:
             return [self._as_one_component()]
-        vertices, vertex_starts = _grouped(labels, count)
-        rows, row_starts = _grouped(labels[self.edges[:, 0]], count)
+        vertices, vertex_starts = grouped(labels, count)
+        rows, row_starts = grouped(labels[self.edges[:, 0]], count)
         position = np.empty(self.num_vertices, np.int32)
         position[vertices] = np.arange(self.num_vertices) - np.repeat(vertex_starts[:-1], np.diff(vertex_starts))
         return [
@@ -196,7 +205,8 @@ class SearchSpace:
         return np.ascontiguousarray(self.kernel.restrict(sides)[self.vertices])
 
 
-def _grouped(labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def grouped(labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the labels 0, 1, .., those of each label in increasing order, and where each label's begin and end."""
     return np.argsort(labels, kind="stable"), np.concatenate(([0], np.cumsum(np.bincount(labels, minlength=count))))
 
 
