@@ -24,6 +24,7 @@ from numba import njit
 
 from solvers.graphs.annealing import seeded_state
 from solvers.graphs.csr import Csr
+from solvers.graphs.xorshift import next_below, next_uniform
 
 # Rows read before a kernel returns, so that Python can look at the clock: some hundredths of a second.
 WORK_PER_CALL = 10_000_000
@@ -32,6 +33,7 @@ WORK_PER_CALL = 10_000_000
 JOURNAL_PER_VERTEX, JOURNAL_SIZE = 4, 20_000
 
 OUTSIDERS_COMPARED = 4
+SIZE_OF_SMALL_SETS = 128
 
 ONE_TIE, ALL_NUMBERS = 1 << 32, (1 << 32) - 1
 
@@ -181,8 +183,8 @@ def _iterate(indptr, indices, weights, state, rng, scale, iterations, work_limit
         if numbers[_VALUE] > numbers[_BEST]:
             _note_best(state)
         elif numbers[_VALUE] < numbers[_BEFORE] and numbers[_JOURNAL] <= state.journal.shape[0]:
-            loss = (numbers[_BEFORE] - numbers[_VALUE]) / scale
-            if _uniform(rng) * (1.0 + loss * (numbers[_BEST] - numbers[_VALUE]) / scale) >= 1.0:
+            loss, lack = (numbers[_BEFORE] - numbers[_VALUE]) / scale, (numbers[_BEST] - numbers[_VALUE]) / scale
+            if next_uniform(rng) * (1.0 + loss * lack * _strictness(state)) >= 1.0:
                 _undo(indptr, indices, weights, state)
         numbers[_JOURNAL] = 0
         numbers[_BEFORE] = numbers[_VALUE]
@@ -190,6 +192,11 @@ def _iterate(indptr, indices, weights, state, rng, scale, iterations, work_limit
         done += 1
         _perturb(indptr, indices, weights, state, rng)
     return done
+
+
+@njit(cache=True, nogil=True)
+def _strictness(state):  # type: ignore[no-untyped-def]
+    return 1.0 if state.pressure.shape[0] == 0 else max(1.0, state.numbers[_SIZE] / SIZE_OF_SMALL_SETS)
 
 
 @njit(cache=True, nogil=True)
@@ -213,7 +220,7 @@ def _improve(indptr, indices, weights, state, rng, work_limit):  # type: ignore[
 @njit(cache=True, nogil=True)
 def _drawn(vertices, is_listed, numbers, size, rng):  # type: ignore[no-untyped-def]
     """Take a random vertex out of a list."""
-    place = _below(numbers[size], rng)
+    place = next_below(numbers[size], rng)
     v = vertices[place]
     numbers[size] -= 1
     vertices[place] = vertices[numbers[size]]
@@ -232,7 +239,7 @@ def _swap_for_two(indptr, indices, weights, state, rng, x):  # type: ignore[no-u
             state.loose[count] = v
             count += 1
     numbers[_WORK] += indptr[x + 1] - indptr[x]
-    first = _below(count, rng)
+    first = next_below(count, rng)
     for offset in range(count):
         v = state.loose[(first + offset) % count]
         w = _apart_from(indptr, indices, weights, state, v, weights[x] - weights[v], count)
@@ -268,21 +275,21 @@ def _perturb(indptr, indices, weights, state, rng):  # type: ignore[no-untyped-d
     size = numbers[_SIZE]
     if size == n:
         return
-    if _uniform(rng) * 2 * size >= 1.0:
-        v = state.order[size + _below(n - size, rng)]
+    if next_uniform(rng) * 2 * size >= 1.0:
+        v = state.order[size + next_below(n - size, rng)]
         for _ in range(OUTSIDERS_COMPARED - 1):
-            other = state.order[size + _below(n - size, rng)]
+            other = state.order[size + next_below(n - size, rng)]
             if state.left_at[other] < state.left_at[v]:
                 v = other
         _force(indptr, indices, weights, state, v)
         return
     count = 2
-    while _uniform(rng) < 0.5:
+    while next_uniform(rng) < 0.5:
         count += 1
     for _ in range(count):
         if numbers[_SIZE] == n:
             return
-        _force(indptr, indices, weights, state, state.order[numbers[_SIZE] + _below(n - numbers[_SIZE], rng)])
+        _force(indptr, indices, weights, state, state.order[numbers[_SIZE] + next_below(n - numbers[_SIZE], rng)])
 
 
 @njit(cache=True, nogil=True)
@@ -425,23 +432,3 @@ def _note_best(state):  # type: ignore[no-untyped-def]
         state.is_unlike[v] = False
     numbers[_UNLIKE] = 0
     numbers[_BEST] = numbers[_VALUE]
-
-
-@njit(cache=True, nogil=True)
-def _below(bound, rng):  # type: ignore[no-untyped-def]
-    return np.int64(_next(rng) >> np.uint64(33)) % bound
-
-
-@njit(cache=True, nogil=True)
-def _uniform(rng):  # type: ignore[no-untyped-def]
-    return np.int64(_next(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@njit(cache=True, nogil=True)
-def _next(rng):  # type: ignore[no-untyped-def]
-    x = rng[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    rng[0] = x
-    return x
