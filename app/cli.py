@@ -265,8 +265,11 @@ def create_key(
     scopes = scope or ["solve", "files", "read"]
     if unknown := set(scopes) - set(SCOPES):
         raise InvalidInput(f"there is no scope {', '.join(sorted(unknown))}; the scopes are {', '.join(SCOPES)}")
+    for given, what in ((name, "name"), (owner, "owner")):
+        if given is not None and not (given.strip() and given.isprintable()):
+            raise InvalidInput(f"the {what} of a key is one line that is not empty")
     key = new_key()
-    _store().add_key(key_id=key.id, owner=owner or key.id, name=name, hash=key.hash, scopes=scopes)
+    _store().add_key(key_id=key.id, owner=key.id if owner is None else owner, name=name, hash=key.hash, scopes=scopes)
     print(key.text)
 
 

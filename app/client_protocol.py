@@ -141,6 +141,9 @@ class Backoff:
     def pause(self, reply: Reply | None) -> Pause | None:
         """Return how long to wait before the next attempt, or None if `reply` is to be taken as it is."""
         asked = 0.0
+        if isinstance(reply, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+            # What this side cannot send, it cannot send a second time either.
+            return None
         if isinstance(reply, httpx.Response):
             if reply.status_code not in (429, 502, 503):
                 return None
@@ -312,6 +315,8 @@ class Connection:
         self._catalogue_path = catalogue
         self._headers = {"User-Agent": "foresolve-client", "Accept": "application/json"}
         if key is not None:
+            if not key.isascii() or not key.isprintable():
+                raise InvalidInput("an API key consists of printable ASCII characters")
             self._headers["Authorization"] = f"Bearer {key}"
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from solvers.graphs import adapters
+from solvers.graphs.arrays import Flag, Integer, Number
 from solvers.graphs.bound import Bound, trivial_bound
 from solvers.graphs.certificate import store_large
 from solvers.graphs.csr import build_csr
@@ -24,7 +25,7 @@ from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
 from solvers.graphs.odd_cycles import odd_cycle_bound
-from solvers.graphs.request import Flag, InstanceFields, Integer, Number
+from solvers.graphs.request import InstanceFields
 from solvers.graphs.result import BoundKind, WarningEntry
 from solvers.graphs.upper_bound import FLOAT_NOISE, UpperBound, in_unit
 from solvers.operation import Context, Operation, Resources
@@ -95,6 +96,8 @@ def run_bounds(request: BoundsRequest, context: Context) -> BoundsResult:
     for kind in [kind for kind in (*LEAVES, *COMBINATIONS) if request.kinds is None or kind in request.kinds]:
         started = time.monotonic()
         try:
+            if context.stop and kind != "trivial":
+                raise NotApplicable("time ran out")
             bound = attempts.combination(kind) if kind in COMBINATIONS else attempts.leaf(kind)
         except NotApplicable as reason:
             if request.kinds is not None:
@@ -172,7 +175,7 @@ def _sdp_dual(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: i
     while not relaxation.converged and not context.stop and time.monotonic() < swept_until:
         relaxation.advance(SWEEPS_PER_CALL)
     bounds = [relaxation.dual_bound(integral=False, stop=lambda: context.stop)]
-    if not relaxation.converged:
+    if not (relaxation.converged or context.stop):
         # Of vectors that are far from their best, the bound may be worse than that of a constant y, which needs none.
         bounds.append(relaxation.eigenvalue_bound(integral=False, stop=lambda: context.stop))
     bound = min((bound for bound in bounds if bound is not None), key=lambda bound: bound.value, default=None)

@@ -24,7 +24,7 @@ from solvers.graphs.csr import Csr, build_csr
 from solvers.graphs.linked_graph import add_weight, build_linked_graph, take_out
 
 MAX_WIDTH = 20
-VERTICES_PER_CALL = 20_000
+VERTICES_PER_CALL = 2_000
 
 
 class EliminationOptimum(NamedTuple):

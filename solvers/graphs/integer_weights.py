@@ -84,7 +84,8 @@ def _on_finest_grid(weights: np.ndarray) -> IntegerWeights:
     exponent = 53 - headroom - math.frexp(share)[1] + 1
     while True:
         integers = np.rint(np.ldexp(weights, exponent))
-        if math.fsum(np.abs(integers).tolist()) <= LARGEST_SUM:
+        # In integers: a float sum of 2^53 + 1 would pass for 2^53, and a bound would be rounded down with it.
+        if int(np.abs(integers).astype(np.int64).sum()) <= LARGEST_SUM:
             break
         exponent -= 1
 

@@ -8,7 +8,7 @@ sees it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -162,7 +162,7 @@ class SearchSpace:
         By index of the component; value and bound in kernel units.
     """
 
-    def __init__(self, kernel: Kernel, settled: dict[int, tuple[int, np.ndarray, Bound]]) -> None:
+    def __init__(self, kernel: Kernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
         self.kernel = kernel
         self.settled = settled
         self.open = [index for index in range(len(kernel.components)) if index not in settled]

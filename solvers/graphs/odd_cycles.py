@@ -18,7 +18,7 @@ from solvers.graphs.bound import Bound
 from solvers.graphs.csr import Csr
 
 # Edges looked at before a kernel returns, so that Python can look at the clock: about a tenth of a second.
-WORK_PER_CALL = 10_000_000
+WORK_PER_CALL = 2_000_000
 
 
 def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bound:

@@ -42,6 +42,9 @@ from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
 
+# For the relaxation where nothing else follows but its proof.
+WHOLE_SHARE = 0.8
+
 # Of the time, for what is cheap on most graphs but not on the largest: odd cycles, roundings, a look for components of small width.
 SMALL_SHARE = 0.05
 
@@ -117,13 +120,16 @@ class Portfolio:
         reason = self._reason_to_stop()
         if reason is not None:
             return reason
-        if self._options.method in ("auto", "local_search"):
+        if self._components and self._options.method in ("auto", "local_search"):
             return "max_iterations" if self._by_iterations else "time_limit"
         return "completed"
 
     def run(self) -> None:
         """Carry out the plan of `options.method` until it is done or there is a reason to stop."""
         self.progress.start()
+        if not self._components:
+            # Solved, though weights of very different sizes may keep the bound, which allows for their rounding, above the value.
+            return
         for stage in _STAGES[self._options.method]:
             # Whatever the time, there is an answer better than none.
             if stage is not Portfolio._start_greedily and self._must_stop():
@@ -131,8 +137,6 @@ class Portfolio:
             stage(self)
 
     def _start_greedily(self) -> None:
-        if not self._components:
-            return
         csr = self.progress.space.csr
         sides, _ = descend(csr, greedy_cut(csr), stop=self.clock.is_over)
         self.progress.offer_free(sides, "greedy")
@@ -221,9 +225,10 @@ class Portfolio:
 
     def _relax(self) -> None:
         """Solve the semidefinite relaxation, offer its bounds, and round it."""
-        stop = self.clock.after(BOUND_SHARE)
+        share = BOUND_SHARE if self._searches else WHOLE_SHARE
+        stop = self.clock.after(share)
         # A proof may take the exact finish's share as well where there is nothing to finish.
-        proven_by = self.clock.end_of_share(BOUND_SHARE if self._has_finish else BOUND_SHARE + EXACT_SHARE)
+        proven_by = self.clock.end_of_share(share if self._has_finish else min(1.0, share + EXACT_SHARE))
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in self._components]
         for part, component in enumerate(self._components):
             if self._must_stop() or stop():
@@ -312,6 +317,10 @@ class Portfolio:
                 progress.offer_part(part, found.sides, "exact")
                 progress.offer_bound(part, found.bound)
         self.clock.lap("exact")
+
+    @property
+    def _searches(self) -> bool:
+        return self._options.method in ("auto", "local_search", "exact")
 
     @property
     def _is_exact(self) -> bool:

@@ -26,6 +26,12 @@ def _accuracy(value: Any) -> Any:
     return float(value)
 
 
+Accuracy = Annotated[
+    Any, PlainValidator(_accuracy), WithJsonSchema({"anyOf": [_HALF, {"type": "array", "items": _HALF}, {"type": "null"}]})
+]
+"""An epsilon, or a list of them, one per label."""
+
+
 class PredictionFields(BaseModel):
     """A prediction of one optimal solution, about edges, vertices or both."""
 
@@ -45,9 +51,7 @@ class PredictionFields(BaseModel):
     vertex_probabilities: (
         Annotated[list[Any], list_of({"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "null"}]})] | None
     ) = Field(None, description="Probability that a vertex is on side 1; null where there is none.")
-    epsilon: Annotated[
-        Any, PlainValidator(_accuracy), WithJsonSchema({"anyOf": [_HALF, {"type": "array", "items": _HALF}, {"type": "null"}]})
-    ] = Field(
+    epsilon: Accuracy = Field(
         None,
         description="A bit or label is right with probability 1/2 + epsilon, in (0, 1/2]; for `vertex_labels` it may be a list. "
         "Estimated from the bits where it is left out. It says nothing about `vertex_probabilities`.",
@@ -94,24 +98,46 @@ class PredictionFields(BaseModel):
         return flags(self.edge_bits_flat, inside(prefix), -1).reshape(-1, 2)
 
     def _about_vertices(self, instance: Instance, pointer: str) -> VertexPredictions:
-        labels, probabilities, epsilon = None, None, None
-        if self.vertex_labels is not None:
-            _require_per_vertex(self.vertex_labels, instance, f"{pointer}/vertex_labels")
-            labels = flags(self.vertex_labels, inside(f"{pointer}/vertex_labels"), None)
-            epsilon = self._label_accuracies(instance, f"{pointer}/epsilon")
-        if self.vertex_probabilities is not None:
-            prefix = f"{pointer}/vertex_probabilities"
-            _require_per_vertex(self.vertex_probabilities, instance, prefix)
-            probabilities = _probabilities(self.vertex_probabilities, prefix)
-        return VertexPredictions(labels, probabilities, epsilon)
+        return one_per_item(
+            self.vertex_labels, self.vertex_probabilities, self.epsilon, instance.num_vertices, ("vertex", "vertices"), pointer
+        )
 
-    def _label_accuracies(self, instance: Instance, pointer: str) -> Any:
-        if not isinstance(self.epsilon, list):
-            return self.epsilon
-        _require_per_vertex(self.epsilon, instance, pointer)
-        accuracies = numbers(self.epsilon, inside(pointer))
-        _require_all((accuracies > 0) & (accuracies <= 0.5), accuracies, "does not lie above 0 and at most at 1/2", pointer)
-        return accuracies
+
+def one_per_item(
+    labels: list[Any] | None, probabilities: list[Any] | None, epsilon: Any, count: int, names: tuple[str, str], pointer: str
+) -> VertexPredictions:
+    """Return labels and probabilities of a request as arrays.
+
+    Parameters
+    ----------
+    labels, probabilities : list, optional
+        With null where one is missing.
+    epsilon : float or list, optional
+        Of the labels.
+    count : int
+        How many items there are.
+    names : (str, str)
+        What an item is called, and several of them: the fields are `{name}_labels` and `{name}_probabilities`.
+    pointer : str
+        Of the prediction.
+    """
+    name, items = names
+    ternary, chances, accuracies = None, None, None
+    if labels is not None:
+        field = f"{pointer}/{name}_labels"
+        require_one_each(labels, count, items, field)
+        ternary = flags(labels, inside(field), None)
+        accuracies = epsilon
+        if isinstance(epsilon, list):
+            require_one_each(epsilon, count, items, f"{pointer}/epsilon")
+            accuracies = numbers(epsilon, inside(f"{pointer}/epsilon"))
+            is_right = (accuracies > 0) & (accuracies <= 0.5)
+            _require_all(is_right, accuracies, "does not lie above 0 and at most at 1/2", f"{pointer}/epsilon")
+    if probabilities is not None:
+        field = f"{pointer}/{name}_probabilities"
+        require_one_each(probabilities, count, items, field)
+        chances = _probabilities(probabilities, field)
+    return VertexPredictions(ternary, chances, accuracies)
 
 
 def rows_of_votes(
@@ -162,8 +188,13 @@ def _probabilities(values: list[Any], pointer: str) -> npt.NDArray[np.float64]:
 
 
 def _require_per_vertex(values: Sequence[Any] | Array, instance: Instance, pointer: str) -> None:
-    if len(values) != instance.num_vertices:
-        raise InvalidInput(f"{len(values)} values for {instance.num_vertices} vertices", pointer=pointer)
+    require_one_each(values, instance.num_vertices, "vertices", pointer)
+
+
+def require_one_each(values: Sequence[Any] | Array, count: int, items: str, pointer: str) -> None:
+    """Raise :class:`InvalidInput` unless there are as many values as items."""
+    if len(values) != count:
+        raise InvalidInput(f"{len(values)} values for {count} {items}", pointer=pointer)
 
 
 def _require_all(is_right: npt.NDArray[np.bool_], values: npt.NDArray[Any], complaint: str, pointer: str) -> None:

@@ -20,9 +20,6 @@ from solvers.graphs.incidence import Incidence
 # Rows and sets touched before a kernel returns, so that Python can look at the clock: some hundredths of a second.
 WORK_PER_CALL = 5_000_000
 
-# With more members the one to take out is the best of some random ones.
-MOST_SCANNED, SAMPLED = 5_000, 50
-
 
 class RowWeighting:
     """One run of the search that can be advanced piece by piece.
@@ -55,11 +52,9 @@ class RowWeighting:
         self._incidence = incidence
         self._is_member = np.array(members, dtype=bool)
         self._best = self._is_member.copy()
-        self._member_list = np.zeros(n, np.int32)
-        self._member_place = np.zeros(n, np.int32)
+        # A heap, the next one to be taken out first, and where in it each member is.
+        self._heap, self._heap_place = np.zeros(n, np.int32), np.zeros(n, np.int32)
         count = int(self._is_member.sum())
-        self._member_list[:count] = np.flatnonzero(self._is_member)
-        self._member_place[self._member_list[:count]] = np.arange(count)
         self._cover_counts = incidence.times_covered(self._is_member).astype(np.int64)
         if m and not self._cover_counts.all():
             raise ValueError("the search starts from a cover")
@@ -70,6 +65,7 @@ class RowWeighting:
         self._moved = np.zeros(n, np.int64)
         self._uncovered = np.zeros(m, np.int32)
         self._uncovered_place = np.zeros(m, np.int32)
+        _fill_heap(self._is_member, incidence.costs, self._scores, self._moved, self._heap, self._heap_place)
         cost = incidence.cost_of(self._is_member)
         self._state = np.array([cost, cost, count, 0, 0, -1], np.int64)
         self._rng = seeded_state(seed)
@@ -93,7 +89,7 @@ class RowWeighting:
         if self._incidence.num_elements == 0:
             return 0
         taken: int = _search(
-            *self._incidence, self._is_member, self._best, self._member_list, self._member_place, self._cover_counts,
+            *self._incidence, self._is_member, self._best, self._heap, self._heap_place, self._cover_counts,
             self._owner_sums, self._row_weights, self._row_moved, self._scores, self._moved, self._uncovered,
             self._uncovered_place, self._state, self._rng, int(steps), WORK_PER_CALL,
         )  # fmt: skip
@@ -129,10 +125,10 @@ def _scores(set_ptr, elements, is_member, cover_counts):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def _search(
-    set_ptr, elements, element_ptr, sets, costs, is_member, best, member_list, member_place, cover_counts, owner_sums, row_weights,
+def _search(  # type: ignore[no-untyped-def]
+    set_ptr, elements, element_ptr, sets, costs, is_member, best, heap, heap_place, cover_counts, owner_sums, row_weights,
     row_moved, scores, moved, uncovered, uncovered_place, state, rng, steps, budget,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     for step in range(steps):
         if budget <= 0:
             return step
@@ -142,12 +138,12 @@ def _search(
                 best[:] = is_member
                 budget -= len(best) >> 3
             budget -= _take_out(
-                set_ptr, elements, element_ptr, sets, costs, is_member, member_list, member_place, cover_counts, owner_sums,
-                row_weights, row_moved, scores, moved, uncovered, uncovered_place, state, rng, -1,
+                set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums,
+                row_weights, row_moved, scores, moved, uncovered, uncovered_place, state, -1,
             )  # fmt: skip
         budget -= _take_out(
-            set_ptr, elements, element_ptr, sets, costs, is_member, member_list, member_place, cover_counts, owner_sums,
-            row_weights, row_moved, scores, moved, uncovered, uncovered_place, state, rng, state[_LAST],
+            set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums,
+            row_weights, row_moved, scores, moved, uncovered, uncovered_place, state, state[_LAST],
         )  # fmt: skip
         while state[_OPEN] > 0:
             row = uncovered[_random_below(rng, state[_OPEN])]
@@ -156,7 +152,7 @@ def _search(
             if state[_COST] + costs[j] >= state[_BEST]:
                 break
             budget -= _put_in(
-                set_ptr, elements, element_ptr, sets, costs, is_member, member_list, member_place, cover_counts, owner_sums,
+                set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums,
                 row_weights, row_moved, scores, moved, uncovered, uncovered_place, state, j,
             )  # fmt: skip
         for place in range(state[_OPEN]):
@@ -172,32 +168,30 @@ def _search(
 
 
 @njit(cache=True, nogil=True)
-def _take_out(
-    set_ptr, elements, element_ptr, sets, costs, is_member, member_list, member_place, cover_counts, owner_sums, row_weights,
-    row_moved, scores, moved, uncovered, uncovered_place, state, rng, spared,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+def _take_out(  # type: ignore[no-untyped-def]
+    set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums, row_weights,
+    row_moved, scores, moved, uncovered, uncovered_place, state, spared,
+):  # fmt: skip
     """Take the member of least score per cost out, but not the spared one; return the work."""
     size = state[_SIZE]
-    j = -1
-    looks = size if size <= MOST_SCANNED else SAMPLED
-    for place in range(looks):
-        k = member_list[place if size <= MOST_SCANNED else _random_below(rng, size)]
-        if k == spared:
-            continue
-        if j >= 0:
-            order = compare_products(scores[k], costs[j], scores[j], costs[k])
-            if order > 0 or (order == 0 and moved[k] >= moved[j]):
-                continue
-        j = k
-    if j < 0:
-        return looks + 1
-    work = looks
+    at = 0
+    if heap[0] == spared:
+        # The second of the heap is a child of the first.
+        at = 1
+        if size > 2 and _leaves_before(costs, scores, moved, heap[2], heap[1]):
+            at = 2
+    if at >= size:
+        return 1
+    j = heap[at]
+    work = 20
     state[_MOVES] += 1
     state[_COST] -= costs[j]
     state[_SIZE] -= 1
-    last = member_list[state[_SIZE]]
-    member_list[member_place[j]] = last
-    member_place[last] = member_place[j]
+    last = heap[state[_SIZE]]
+    if last != j:
+        heap[at] = last
+        heap_place[last] = at
+        _sift(costs, scores, moved, heap, heap_place, state[_SIZE], at)
     is_member[j] = False
     moved[j] = state[_MOVES]
     for place in range(set_ptr[j], set_ptr[j + 1]):
@@ -206,7 +200,9 @@ def _take_out(
         cover_counts[row] -= 1
         owner_sums[row] -= j
         if cover_counts[row] == 1:
-            scores[owner_sums[row]] += row_weights[row]
+            owner = owner_sums[row]
+            scores[owner] += row_weights[row]
+            _sift(costs, scores, moved, heap, heap_place, state[_SIZE], heap_place[owner])
         elif cover_counts[row] == 0:
             uncovered_place[row] = state[_OPEN]
             uncovered[state[_OPEN]] = row
@@ -219,25 +215,28 @@ def _take_out(
 
 
 @njit(cache=True, nogil=True)
-def _put_in(
-    set_ptr, elements, element_ptr, sets, costs, is_member, member_list, member_place, cover_counts, owner_sums, row_weights,
+def _put_in(  # type: ignore[no-untyped-def]
+    set_ptr, elements, element_ptr, sets, costs, is_member, heap, heap_place, cover_counts, owner_sums, row_weights,
     row_moved, scores, moved, uncovered, uncovered_place, state, j,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Put a set in; return the work."""
     work = set_ptr[j + 1] - set_ptr[j]
     state[_MOVES] += 1
     state[_COST] += costs[j]
     state[_LAST] = j
-    member_list[state[_SIZE]] = j
-    member_place[j] = state[_SIZE]
-    state[_SIZE] += 1
     is_member[j] = True
     moved[j] = state[_MOVES]
+    heap[state[_SIZE]] = j
+    heap_place[j] = state[_SIZE]
+    state[_SIZE] += 1
+    _sift(costs, scores, moved, heap, heap_place, state[_SIZE], state[_SIZE] - 1)
     for place in range(set_ptr[j], set_ptr[j + 1]):
         row = elements[place]
         row_moved[row] = state[_MOVES]
         if cover_counts[row] == 1:
-            scores[owner_sums[row]] -= row_weights[row]
+            owner = owner_sums[row]
+            scores[owner] -= row_weights[row]
+            _sift(costs, scores, moved, heap, heap_place, state[_SIZE], heap_place[owner])
         elif cover_counts[row] == 0:
             state[_OPEN] -= 1
             last = uncovered[state[_OPEN]]
@@ -250,6 +249,47 @@ def _put_in(
         cover_counts[row] += 1
         owner_sums[row] += j
     return work
+
+
+@njit(cache=True, nogil=True)
+def _leaves_before(costs, scores, moved, i, j):  # type: ignore[no-untyped-def]
+    """Whether member i is to be taken out before member j: less score per cost, or not moved for longer."""
+    order = compare_products(scores[i], costs[j], scores[j], costs[i])
+    return order < 0 or (order == 0 and (moved[i] < moved[j] or (moved[i] == moved[j] and i < j)))
+
+
+@njit(cache=True, nogil=True)
+def _fill_heap(is_member, costs, scores, moved, heap, heap_place):  # type: ignore[no-untyped-def]
+    size = 0
+    for j in range(len(is_member)):
+        if is_member[j]:
+            heap[size] = j
+            heap_place[j] = size
+            size += 1
+    for at in range(size // 2 - 1, -1, -1):
+        _sift(costs, scores, moved, heap, heap_place, size, at)
+
+
+@njit(cache=True, nogil=True)
+def _sift(costs, scores, moved, heap, heap_place, size, at):  # type: ignore[no-untyped-def]
+    """Move the entry at a place up or down to where it belongs."""
+    j = heap[at]
+    while at > 0 and _leaves_before(costs, scores, moved, j, heap[(at - 1) >> 1]):
+        above = (at - 1) >> 1
+        heap[at] = heap[above]
+        heap_place[heap[at]] = at
+        at = above
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and _leaves_before(costs, scores, moved, heap[below + 1], heap[below]):
+            below += 1
+        if not _leaves_before(costs, scores, moved, heap[below], j):
+            break
+        heap[at] = heap[below]
+        heap_place[heap[at]] = at
+        at = below
+    heap[at] = j
+    heap_place[j] = at
 
 
 @njit(cache=True, nogil=True)

@@ -149,10 +149,10 @@ def _counts_of_living(ptr, members, lives):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _force(
+def _force(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, sizes, frequencies, set_lives, element_lives, stale_sets, stale_elements,
     forced, forcing, state, budget,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Choose sets that alone contain an element; return whether the pass is over."""
     m = len(element_lives)
     while state[_PLACE] < m:
@@ -179,10 +179,10 @@ def _force(
 
 
 @njit(cache=True, nogil=True)
-def _drop_elements(
+def _drop_elements(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, sizes, frequencies, set_lives, element_lives, stale_sets, stale_elements,
     forced, forcing, state, budget,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Drop elements that are covered whenever another one is; return whether the pass is over."""
     m = len(element_lives)
     while state[_PLACE] < m:
@@ -214,10 +214,10 @@ def _drop_elements(
 
 
 @njit(cache=True, nogil=True)
-def _drop_sets(
+def _drop_sets(  # type: ignore[no-untyped-def]
     set_ptr, elements, element_ptr, sets, costs, sizes, frequencies, set_lives, element_lives, stale_sets, stale_elements,
     forced, forcing, state, budget,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Drop sets that another one contains at no higher cost; return whether the pass is over."""
     n = len(set_lives)
     while state[_PLACE] < n:

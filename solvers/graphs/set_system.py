@@ -156,13 +156,17 @@ class SetSystem:
         if isinstance(system, SetSystem):
             return system
         if scipy.sparse.issparse(system):
-            if system.ndim != 2:
-                raise InvalidSetSystem(f"a matrix of elements and sets has two axes, not {system.ndim}", pointer="/sets")
-            by_set = scipy.sparse.csc_array(system, copy=True)
-            by_set.sum_duplicates()
-            by_set.eliminate_zeros()
-            return cls.from_rows(by_set.indptr.astype(np.int64), by_set.indices.astype(np.int64), None, by_set.shape[0])
+            return cls._from_matrix(system)
         return cls(system)
+
+    @classmethod
+    def _from_matrix(cls, matrix: Any) -> SetSystem:
+        if matrix.ndim != 2:
+            raise InvalidSetSystem(f"a matrix of elements and sets has two axes, not {matrix.ndim}", pointer="/sets")
+        by_set = scipy.sparse.csc_array(matrix, copy=True)
+        by_set.sum_duplicates()
+        by_set.eliminate_zeros()
+        return cls.from_rows(by_set.indptr.astype(np.int64), by_set.indices.astype(np.int64), None, by_set.shape[0])
 
     @property
     def num_sets(self) -> int:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from app.client import AsyncClient, Client, ProblemError, Unreachable
 from app.client_protocol import Backoff, Pause
 from app.event_stream import EventParser
+from solvers.operation import InvalidInput
 from tests.cli.operations import CATALOGUE as OPERATIONS
 from tests.cli.operations import EchoRequest, EchoResult
 
@@ -157,6 +158,19 @@ def test_a_service_that_never_answers_is_unreachable():
     service = Service(*[httpx.ConnectError("connection refused")] * 3)
     with pytest.raises(Unreachable, match="connection refused"):
         service.client(retries=2).run("echo", {"text": "a"})
+
+
+@pytest.mark.parametrize("fault", [httpx.UnsupportedProtocol("ftp"), httpx.LocalProtocolError("a header with a newline")])
+def test_what_cannot_be_sent_is_not_tried_again(fault, pauses):
+    with pytest.raises(Unreachable):
+        Service(fault).client().run("echo", {"text": "a"})
+    assert pauses == []
+
+
+@pytest.mark.parametrize("key", ["schl\u00fcssel", "two\nlines"])
+def test_a_key_that_no_header_can_hold_is_refused(key):
+    with pytest.raises(InvalidInput):
+        Service().client(key=key)
 
 
 @pytest.mark.parametrize("status", [200, 202])

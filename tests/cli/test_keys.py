@@ -43,3 +43,8 @@ def test_an_unknown_scope_is_refused_with_the_known_ones(run):
 
 def test_revoking_an_unknown_key_is_an_error(run):
     assert run("revoke", "nobody").exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [[""], ["two\nlines"], ["robot", "--owner", ""], ["robot", "--owner", " "]])
+def test_a_name_or_owner_that_is_no_line_is_refused(run, arguments):
+    assert run("create", *arguments).exit_code == 2

@@ -343,7 +343,8 @@ def test_all_idle_workers_may_be_killed_at_once(driver):
 def test_everything_recovers_from_the_death_of_the_zygote(driver, journal):
     driver.submit("stall", body={"journal": str(journal)})
     pid = int(lines(journal)[0])
-    zygote = next(child for child in psutil.Process().children() if "app.jobs.zygote" in child.cmdline())
+    # Not just any: services of other tests may have theirs.
+    zygote = next(parent for parent in psutil.Process(pid).parents() if "app.jobs.zygote" in parent.cmdline())
     zygote.kill()
 
     ended, _ = driver.until_end()

@@ -18,6 +18,7 @@ from numba import njit
 
 from solvers.graphs.arrays import Array, as_written
 from solvers.graphs.formats.text import MalformedLine, NumberLines, Text, sizes_of
+from solvers.graphs.graph import InvalidGraph
 from solvers.graphs.set_system import InvalidSetSystem, SetSystem
 from solvers.operation import InvalidInput
 
@@ -56,17 +57,15 @@ def read_set_system(text: str | bytes, format: str | None = None, *, pointer: st
         )
     try:
         found = Text(text).body.filled()
-        names = SET_COVER_FORMATS if format is None else (format,)
-        for name in names:
+        if format is not None:
+            return _READERS[format](found, pointer), format
+        misfits = []
+        for name in SET_COVER_FORMATS:
             try:
                 return _READERS[name](found, pointer), name
-            except InvalidInput as fault:
-                if format is not None:
-                    raise
-                first = fault
-        raise InvalidSetSystem(
-            f"the text is in none of the formats {', '.join(SET_COVER_FORMATS)}; name the one it should be in"
-        ) from first
+            except InvalidGraph as fault:
+                misfits.append(f"not {name}: {fault.detail}")
+        raise InvalidSetSystem(f"the text is in no known format; {'; '.join(misfits)}")
     except InvalidInput as fault:
         fault.pointer = pointer if fault.pointer is None else fault.pointer
         raise

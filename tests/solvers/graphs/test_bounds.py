@@ -55,3 +55,12 @@ def test_relaxation_of_the_pentagon_is_known():
 
 def test_graph_without_vertices_has_bound_0():
     assert bounds(num_vertices=0, edges=[]).bound == 0
+
+
+def test_no_kind_is_begun_once_the_time_is_up():
+    request = BoundsRequest.model_validate({"edges": [[0, 1], [1, 2], [2, 0]], "kinds": ["trivial", "odd_cycles", "reduced"]})
+
+    result = run_bounds(request, Context(time_limit=0))
+
+    assert (result.bound, result.bound_kind, result.stopped_by) == (3, "trivial", "time_limit")
+    assert [outcome.reason for outcome in result.kinds] == [None, "time ran out", "time ran out"]

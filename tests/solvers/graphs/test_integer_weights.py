@@ -42,6 +42,13 @@ def test_each_weight_is_rounded_by_at_most_the_last_bit_that_the_largest_sum_lea
     assert integers.rounding <= 2.0**-52 * len(weights) * sum(map(abs, weights))
 
 
+def test_the_largest_sum_is_not_exceeded_by_a_rounding():
+    # In halves they are 2^53 + 1, which as a float is 2^53.
+    integers = to_integers(np.array([2.0**52, 0.5]))
+
+    assert sum(integers.weights.tolist()) <= LARGEST_SUM
+
+
 def test_a_grid_of_halves_gives_small_integers():
     integers = to_integers(np.array([0.5, 1.0, -2.5]))
 

@@ -92,6 +92,20 @@ def test_real_weights_are_bracketed_and_recomputed():
     assert result.optimal
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("predictions", [None, VertexPredictions([0, 1, 1], epsilon=0.1)])
+def test_a_reduced_graph_whose_bound_is_not_met_for_rounding_is_answered(method, predictions):
+    result = max_cut([[0, 1, -1e-4], [1, 2, -13205923234.210554]], predictions, method=method)
+
+    assert (result.value, result.reduction.n, result.stopped_by) == (0, 0, "completed")
+    assert 1e-9 < result.bound < 1e-5
+
+
+def test_a_bound_is_not_rounded_below_a_cut():
+    # The largest cut is worth 2^52 + 1/2, which no float is.
+    assert max_cut([[0, 1, 2.0**52], [1, 2, 0.5]]).bound > 2**52
+
+
 def test_components_are_solved_apart_and_added():
     parts = [nx.complete_graph(7), nx.petersen_graph(), nx.cycle_graph(5), nx.path_graph(4), nx.empty_graph(3)]
     result = max_cut(nx.disjoint_union_all(parts), max_iterations=100)
