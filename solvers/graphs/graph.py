@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from solvers.graphs.arrays import Array, as_written, inside, integers, is_integer, numbers, pairs
+from solvers.graphs.arrays import Array, as_written, integers, is_integer, numbers, pairs
 from solvers.graphs.pairs import first_appearances
 from solvers.operation import InvalidInput
 
