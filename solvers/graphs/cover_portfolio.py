@@ -77,6 +77,7 @@ class CoverPortfolio:
     ----------
     progress : Progress
     clock : RunClock
+    kernel : CoverKernel
     colouring_ratio : float or None
         The cover weighs at most so many times the least, if a colouring of the linear relaxation's kernel was offered.
     followed : FollowedRule or None
@@ -110,7 +111,7 @@ class CoverPortfolio:
         )
         self.clock.lap("reductions")
         self._space = CoverSpace(kernel, self._settled(kernel))
-        self._kernel = kernel
+        self.kernel = kernel
         sense = Complement(_total(instance.vertex_weights), kernel.is_integral) if is_cover else AsCounted()
         self.progress = Progress(self._space, lambda: context.elapsed, on_progress, sense)
         self._components = [kernel.components[index] for index in self._space.open]
@@ -122,6 +123,11 @@ class CoverPortfolio:
     def value_without_predictions(self) -> float:
         """Value of the advice-free part's best solution; with no predictions, of the best."""
         return self.progress.value if self._advice is None else self.progress.value_without_advice
+
+    @property
+    def weight_found(self) -> int:
+        """Weight of the best independent set in kernel units, of the whole graph."""
+        return self.progress.best.value + self._space.settled_value + self.kernel.reduction.constant
 
     @property
     def stopped_by(self) -> str:
@@ -200,9 +206,9 @@ class CoverPortfolio:
             return
         suggest = cover_candidates if self._is_cover else independent_set_candidates
         suggested: Iterator[MembershipCandidate] = suggest(
-            self._advice.about(self._kernel.base_vertices),
-            self._kernel.base,
-            self._kernel.base_weights,
+            self._advice.about(self.kernel.base_vertices),
+            self.kernel.base,
+            self.kernel.base_weights,
             method=self._options.method,
             threshold=self._options.threshold,
             stop=self._must_stop,
@@ -210,7 +216,7 @@ class CoverPortfolio:
         for source, threshold, members in suggested:
             independent = ~members if self._is_cover else members
             if source == "paper" and threshold is not None:
-                self.followed = FollowedRule(threshold, int(self._kernel.base_weights[independent].sum()))
+                self.followed = FollowedRule(threshold, int(self.kernel.base_weights[independent].sum()))
             yield source, threshold, self._space.from_original(independent)
 
     def _follow_the_paper(self) -> None:

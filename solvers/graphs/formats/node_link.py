@@ -1,4 +1,4 @@
-"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": .., "weight": ..}], "edges": [{"source": .., "target": .., "weight": ..}]}``."""
+"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": ..}], "edges": [{"source": .., "target": ..}]}``, all with a `weight` or not."""
 
 from __future__ import annotations
 
