@@ -15,6 +15,7 @@ from solvers.graphs.cover_kernel import CoverSpace
 from solvers.graphs.incumbent import Incumbent
 from solvers.graphs.iterated_swaps import IteratedSwaps
 from solvers.graphs.min_degree_greedy import extended_greedily
+from solvers.graphs.numvc import NuMVC
 from solvers.graphs.search_parts import Offer, OfferAdvised
 from solvers.graphs.turns import Allowance
 
@@ -31,7 +32,7 @@ ADVICE_STARTS = 4
 def advice_free_search(
     space: CoverSpace, offer: Offer, incumbent: Incumbent, start: np.ndarray, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
-    """Search from a start and from the best so far in turn, longer each time.
+    """Search from a start and from the best so far in turn, longer each time: by swaps, and without weights by NuMVC as well.
 
     Parameters
     ----------
@@ -50,9 +51,11 @@ def advice_free_search(
     int
         Iterations since the last time.
     """
+    is_unit = bool((space.weights == space.weights[:1]).all())
     for attempt, length in enumerate(_lengths()):
-        begin = incumbent.sides if attempt % 2 else start
-        yield from _swap(space, begin, offer, "local_search", allowance.fits(length), rng)
+        begin = incumbent.sides if attempt % 4 in (1, 2) else start
+        search = _learn_weights if is_unit and attempt % 2 else _swap
+        yield from search(space, begin, offer, "local_search", allowance.fits(length), rng)
 
 
 def advice_search(
@@ -63,7 +66,7 @@ def advice_search(
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[int]:
-    """Take every candidate that the advice suggests, then search from the best of them and from the best so far in turn.
+    """Take every candidate that the advice suggests, then swap from the best of them and from the best so far in turn.
 
     Parameters
     ----------
@@ -111,3 +114,23 @@ def _swap(
             offer(run.best_members.astype(np.int8), source)
         spent += done
         yield done
+
+
+def _learn_weights(
+    space: CoverSpace,
+    start: np.ndarray,
+    offer: Callable[[np.ndarray, str], None],
+    source: str,
+    steps: int,
+    rng: np.random.Generator,
+) -> Iterator[int]:
+    run = NuMVC(space.csr, start == 0, seed=int(rng.integers(2**62)))
+    shown, spent = space.num_vertices + 1, 0
+    while spent < steps:
+        done = run.advance(min(ITERATIONS_PER_PIECE, steps - spent))
+        if run.best_value < shown:
+            shown = run.best_value
+            offer((~run.best_members).astype(np.int8), source)
+        # A cover of nothing leaves no step to take.
+        spent += max(done, 1)
+        yield max(done, 1)
