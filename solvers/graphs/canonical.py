@@ -195,9 +195,7 @@ def _fault_of_vertex(graph: Graph, vertex: int, complaint: str) -> InvalidGraph:
     return InvalidGraph(f"vertex {name}: {complaint}", pointer=graph.source.vertex_weight.format(vertex=vertex))
 
 
-def _repairs(
-    graph: Graph, problem: Problem, loops: npt.NDArray[np.int64], repeats: npt.NDArray[np.int64]
-) -> list[Repair]:
+def _repairs(graph: Graph, problem: Problem, loops: npt.NDArray[np.int64], repeats: npt.NDArray[np.int64]) -> list[Repair]:
     repairs: list[Repair] = []
     if graph.source.is_directed:
         repairs.append({"code": "directed", "message": "the directions of the edges were dropped", "pointer": None})

@@ -225,9 +225,7 @@ def unweighted_csr(num_vertices: int, edges: np.ndarray) -> Csr:
     return build_csr(num_vertices, edges, np.ones(len(edges), np.int64))
 
 
-def _relaxation(
-    num_vertices: int, edges: np.ndarray, weights: np.ndarray, stop: Callable[[], bool]
-) -> SettledVertices | None:
+def _relaxation(num_vertices: int, edges: np.ndarray, weights: np.ndarray, stop: Callable[[], bool]) -> SettledVertices | None:
     solution = half_integral_cover(unweighted_csr(num_vertices, edges), weights, stop=stop)
     if not solution.is_optimal:
         return None

@@ -29,6 +29,7 @@ from solvers.graphs.cover_bounds import (
 from solvers.graphs.cover_candidates import MembershipCandidate, cover_candidates, independent_set_candidates
 from solvers.graphs.cover_kernel import CoverKernel, CoverSpace, VertexComponent
 from solvers.graphs.cover_search_parts import advice_free_search, advice_search
+from solvers.graphs.exact_cuts import is_narrow
 from solvers.graphs.exact_independent_sets import ExactSet, finished_set, looks_finishable, set_at_once
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.local_ratio import local_ratio_cover
@@ -37,6 +38,7 @@ from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMA
 from solvers.graphs.progress import AsCounted, Complement, Progress
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.run_clock import RunClock
+from solvers.graphs.set_enumeration import MAX_VERTICES
 from solvers.graphs.turns import Allowance, Turns
 from solvers.operation import Context
 
@@ -110,12 +112,13 @@ class CoverPortfolio:
             instance.num_vertices, instance.edges, instance.vertex_weights, instance.loops, stop=self.clock.is_over
         )
         self.clock.lap("reductions")
+        self._narrow: set[int] = set()
         self._space = CoverSpace(kernel, self._settled(kernel))
         self.kernel = kernel
         sense = Complement(_total(instance.vertex_weights), kernel.is_integral) if is_cover else AsCounted()
         self.progress = Progress(self._space, lambda: context.elapsed, on_progress, sense)
         self._components = [kernel.components[index] for index in self._space.open]
-        self._has_finish = self._is_exact and any(looks_finishable(component) for component in self._components)
+        self._has_finish = any(self._looks_finishable(index) for index in self._space.open)
         self._greedy = np.zeros(self._space.num_vertices, np.int8)
         self.clock.lap("exact")
 
@@ -270,10 +273,22 @@ class CoverPortfolio:
         for index, component in enumerate(kernel.components if self._is_exact else ()):
             if stop():
                 break
-            found = set_at_once(component)
+            found = self._set_at_once(index, component, stop)
             if found is not None:
                 settled[index] = found
         return settled
+
+    def _set_at_once(self, index: int, component: VertexComponent, stop: Callable[[], bool]) -> ExactSet | None:
+        if component.num_vertices > MAX_VERTICES:
+            seconds = math.inf if self._by_iterations else SMALL_SHARE * self.clock.total
+            if not is_narrow(component, seconds, stop):
+                return None
+            self._narrow.add(index)
+        # Its work is limited already; only the end of the run may interrupt it.
+        return set_at_once(component, self.clock.is_over)
+
+    def _looks_finishable(self, index: int) -> bool:
+        return self._is_exact and (index in self._narrow or looks_finishable(self.kernel.components[index]))
 
     def _finish_exactly(self) -> None:
         """Solve what is open, smallest component first, as far as the time goes."""
@@ -283,12 +298,13 @@ class CoverPortfolio:
                 break
             value, hint = progress.best.part(part)
             known = progress.upper_bound.parts[part]
-            if value >= known.value or not looks_finishable(self._components[part]):
+            if value >= known.value or not self._looks_finishable(self._space.open[part]):
                 continue
             for found in finished_set(
                 self._components[part],
                 hint,
                 known,
+                narrow=self._space.open[part] in self._narrow,
                 seed=self._options.seed,
                 remaining=lambda: math.inf if self._by_iterations else self.clock.remaining,
                 by_work=self._by_iterations,

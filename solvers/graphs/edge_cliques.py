@@ -1,5 +1,6 @@
 """Cliques that together contain every edge, so that "at most one of each clique" says all that the edges say, and more to a linear
-relaxation."""
+relaxation.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from solvers.graphs.bound import Bound
 from solvers.graphs.cover_kernel import VertexComponent
+from solvers.graphs.cp_sat_cover import cp_sat_independent_set
+from solvers.graphs.exact_cuts import EARLY_TABLE_ENTRIES
+from solvers.graphs.independent_elimination import eliminate_independent_set
 from solvers.graphs.independent_search import IndependentSearch
 from solvers.graphs.maximum_clique import LARGEST, MOST_NODES, densest_independent_set
 from solvers.graphs.set_enumeration import MAX_VERTICES, enumerate_independent_sets
@@ -16,8 +19,12 @@ from solvers.graphs.set_enumeration import MAX_VERTICES, enumerate_independent_s
 # Share of all pairs that are edges, from which on branch and bound on the complement has prospects.
 LEAST_DENSITY = 0.08
 
-# Sets looked at where the clock only guards: some seconds.
+# Sets looked at where the clock only guards, and work in CP-SAT's deterministic unit: some seconds each.
 NODES_BY_WORK = 2_000_000
+CP_SAT_WORK = 1.0
+
+# Beyond these the clauses take longer to write than they are worth.
+LARGEST_FOR_CP_SAT, MOST_EDGES_FOR_CP_SAT = 50_000, 200_000
 
 Stop = Callable[[], bool]
 
@@ -41,17 +48,17 @@ class ExactSet(NamedTuple):
         return self.value >= self.bound.value
 
 
-def set_at_once(component: VertexComponent) -> ExactSet | None:
-    """Return the heaviest independent set by enumeration if the component is tiny."""
+def set_at_once(component: VertexComponent, stop: Stop) -> ExactSet | None:
+    """Return the heaviest independent set by enumeration if the component is tiny, else by tables if those take half a second."""
     if component.num_vertices > MAX_VERTICES:
-        return None
+        return _set_by_tables(component, EARLY_TABLE_ENTRIES, stop)
     found = enumerate_independent_sets(component.csr(), component.weights)
     return ExactSet(found.value, found.members.astype(np.int8), Bound(found.value, "enumeration", {"kind": "enumeration"}))
 
 
 def looks_finishable(component: VertexComponent) -> bool:
-    """Return whether an exact method has prospects."""
-    return _is_dense(component)
+    """Return whether a search has prospects, the component not being narrow."""
+    return _is_dense(component) or _suits_cp_sat(component)
 
 
 def finished_set(
@@ -59,6 +66,7 @@ def finished_set(
     hint: np.ndarray,
     known: Bound,
     *,
+    narrow: bool,
     seed: int,
     remaining: Callable[[], float],
     by_work: bool,
@@ -73,6 +81,8 @@ def finished_set(
         A good independent set.
     known : Bound
         The least bound so far, which the certificate of a search falls back on.
+    narrow : bool
+        Whether elimination tables are small enough to be made.
     seed : int
     remaining : callable
         Seconds that are left.
@@ -81,15 +91,49 @@ def finished_set(
     stop : callable
     """
     n, edges, weights = component.num_vertices, component.edges, component.weights
+    if narrow:
+        by_tables = _set_by_tables(component, None, stop)
+        if by_tables is not None:
+            yield by_tables
+            return
     if _is_dense(component):
         most = NODES_BY_WORK if by_work else MOST_NODES
         found = densest_independent_set(n, edges, weights, hint == 1, max_nodes=most, stop=stop)
         yield _as_exact(found, known)
+        if found.is_optimal:
+            return
+    if _suits_cp_sat(component) and not stop():
+        answer = cp_sat_independent_set(
+            n,
+            edges,
+            weights,
+            hint == 1,
+            seed=seed,
+            time_limit=None if by_work else remaining(),
+            deterministic_time_limit=CP_SAT_WORK if by_work else None,
+            stop=stop,
+        )
+        if answer is not None:
+            yield _as_exact(answer, known)
 
 
 def _is_dense(component: VertexComponent) -> bool:
     n = component.num_vertices
     return n <= LARGEST and 2 * len(component.edges) >= LEAST_DENSITY * n * (n - 1)
+
+
+def _suits_cp_sat(component: VertexComponent) -> bool:
+    return component.num_vertices <= LARGEST_FOR_CP_SAT and len(component.edges) <= MOST_EDGES_FOR_CP_SAT
+
+
+def _set_by_tables(component: VertexComponent, max_entries: int | None, stop: Stop) -> ExactSet | None:
+    found = eliminate_independent_set(
+        component.num_vertices, component.edges, component.weights, max_table_entries=max_entries, stop=stop
+    )
+    if found is None:
+        return None
+    bound = Bound(found.value, "elimination", {"kind": "elimination", "order": found.order})
+    return ExactSet(found.value, found.members.astype(np.int8), bound)
 
 
 def _as_exact(found: IndependentSearch, known: Bound) -> ExactSet:

@@ -111,7 +111,9 @@ class _State(NamedTuple):
     """The set, what is known of the vertices outside, and what changed since."""
 
     is_in: np.ndarray  # (n,) bool
-    ties: np.ndarray  # (n,) int64: neighbours in the set, their count in the upper half, in the lower the exclusive or of their numbers
+    ties: (
+        np.ndarray
+    )  # (n,) int64: neighbours in the set, their count in the upper half, in the lower the exclusive or of their numbers
     pressure: np.ndarray  # (n,) int64: their weight; of no length if all weights are 1
     order: np.ndarray  # (n,) int32: the vertices, those in the set first
     place: np.ndarray  # (n,) int32: where each stands there

@@ -82,7 +82,8 @@ class InstanceFields(BaseModel):
         None, description="Any sign; default 1. Integers are exact while the sum of their magnitudes is at most 2^53."
     )
     vertex_weights: Annotated[list[Any], list_of(_NUMBER)] | None = Field(
-        None, description="Not negative; default 1. Ignored by problems about edges, as weights of edges are by those about vertices."
+        None,
+        description="Not negative; default 1. Ignored by problems about edges, as weights of edges are by those about vertices.",
     )
     index_base: Integer | None = Field(
         None,

@@ -8,7 +8,6 @@ eps -> `epsilon`, Delta -> `threshold`.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -61,7 +61,9 @@ def _vertex_weights(text: Text, lines: npt.NDArray[np.int64], num_vertices: int)
     vertices = found.integers_at(2 * np.arange(len(lines)))
     outside = np.flatnonzero((vertices < 1) | (vertices > num_vertices))
     if len(outside):
-        raise MalformedLine(found.lines[outside[0]], f"there is no vertex {vertices[outside[0]]}; ids go from 1 to {num_vertices}")
+        raise MalformedLine(
+            found.lines[outside[0]], f"there is no vertex {vertices[outside[0]]}; ids go from 1 to {num_vertices}"
+        )
     given = found.numbers[1::2]
     weights = np.ones(num_vertices, dtype=given.dtype)
     weights[vertices - 1] = given

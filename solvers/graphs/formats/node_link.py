@@ -1,4 +1,4 @@
-"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": ..}], "edges": [{"source": .., "target": ..}]}``, all with a `weight` or not."""
+"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": ..}], "edges": [{"source": .., "target": ..}]}``, perhaps with a `weight`."""
 
 from __future__ import annotations
 
