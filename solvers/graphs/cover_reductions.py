@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +33,8 @@ from solvers.graphs.cover_rules import (
     take_flow_out,
     worth_looking_at,
 )
+from solvers.graphs.csr import build_csr
+from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.shrinking_graph import ShrinkingGraph, build_shrinking_graph, repacked, what_is_left
 
 WORK_PER_CALL = 10_000_000
@@ -41,27 +42,11 @@ WORK_PER_CALL = 10_000_000
 # Rows read before the search for unconfined vertices is given up, per vertex and edge.
 WORK_PER_ITEM = 200
 
+# How often the linear relaxation may ask whether to stop, which it does every few hundredths of a second, until it is given up. Flows
+# of unit weight end long before; others on large sparse graphs can take minutes.
+RELAXATION_LOOKS = 100
+
 Stop = Callable[[], bool]
-
-
-class SettledVertices(NamedTuple):
-    """Vertices that the linear relaxation settles.
-
-    Attributes
-    ----------
-    covered, uncovered : int arrays
-        Vertices of value 1 and of value 0; the latter have all their neighbours among the former.
-    flow : int64 array of shape (f, 3)
-        Rows (covered vertex, uncovered neighbour, amount > 0): each covered vertex gets its weight, each uncovered one gives at most its
-        own.
-    """
-
-    covered: np.ndarray
-    uncovered: np.ndarray
-    flow: np.ndarray
-
-
-Relaxation = Callable[[int, np.ndarray, np.ndarray, Stop], "SettledVertices | None"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +149,6 @@ def reduce_cover(
     edges: np.ndarray,
     vertex_weights: np.ndarray,
     *,
-    relaxation: Relaxation | None = None,
     stop: Stop | None = None,
 ) -> CoverReduction:
     """Take out vertices until no rule applies, or finding one would take too long.
@@ -176,9 +160,6 @@ def reduce_cover(
         Simple, without loops.
     vertex_weights : int array of shape (n,)
         Positive, adding up to less than 2^60.
-    relaxation : callable, optional
-        ``relaxation(num_vertices, edges, vertex_weights, stop)`` settles vertices by the linear relaxation, or returns None when told
-        to stop.
     stop : callable, optional
         Asked now and then; once it answers True, the reduction ends where it is, which is still exact.
 
@@ -197,7 +178,7 @@ def reduce_cover(
     weights = np.asarray(vertex_weights, dtype=np.int64)
     run = _Run(num_vertices, np.asarray(edges, dtype=np.int32).reshape(-1, 2), weights, stop or _never)
     run.exhaust_rules()
-    while relaxation is not None and run.settle(relaxation):
+    while run.settle():
         run.exhaust_rules()
 
     vertices, kernel_edges = what_is_left(run.graph)
@@ -229,6 +210,7 @@ class _Run:
         self.desk = make_desk(self.graph, 4 * num_vertices + 1000)
         self._is_unit = num_vertices == 0 or bool((weights == weights[0]).all())
         self._most_work = WORK_PER_ITEM * (num_vertices + len(edges))
+        self._looks_left = RELAXATION_LOOKS
         self._stop = stop
 
     def exhaust_rules(self) -> None:
@@ -249,15 +231,17 @@ class _Run:
                 if not len(candidates):
                     return
 
-    def settle(self, relaxation: Relaxation) -> bool:
+    def settle(self) -> bool:
         """Take out what the linear relaxation settles; return whether that was anything."""
         if self._stop():
             return False
         vertices, edges = what_is_left(self.graph)
-        settled = relaxation(len(vertices), edges, self.graph.weight[vertices], self._stop) if len(edges) else None
-        if settled is None or not len(settled.flow):
+        if not len(edges):
             return False
-        flow = np.asarray(settled.flow, dtype=np.int64)
+        csr = build_csr(len(vertices), edges, np.ones(len(edges), np.int64))
+        flow = half_integral_cover(csr, self.graph.weight[vertices], stop=self._is_relaxation_over).crown_flow()
+        if not len(flow):
+            return False
         self._extend_log(3 * len(flow) + 2)
         log, used = self.desk.log, self.desk.state[LOG_USED]
         log[used : used + 2] = NT, 3 * len(flow)
@@ -267,6 +251,10 @@ class _Run:
         # Vertices of value 0 that give nothing stay behind without neighbours.
         take_flow_out(self.graph, self.desk, np.unique(entry[:, 0]), np.unique(entry[:, 1]))
         return True
+
+    def _is_relaxation_over(self) -> bool:
+        self._looks_left -= 1
+        return self._looks_left < 0 or self._stop()
 
     def _candidates(self) -> np.ndarray:
         changed = self.desk.has_changed.copy()

@@ -1,5 +1,6 @@
-"""Cliques that together contain every edge, so that "at most one of each clique" says all that the edges say, and more to a linear
-relaxation.
+"""Cliques that together contain every edge of a graph.
+
+"At most one of each clique" then says all that the edges say, and much more to a linear relaxation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def edge_clique_cover(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> 
     --------
     >>> from solvers.graphs.csr import build_csr
     >>> edge_clique_cover(build_csr(4, [[0, 1], [1, 2], [0, 2], [2, 3]], [1, 1, 1, 1]))
-    [[0, 1, 2], [2, 3]]
+    [[0, 2, 1], [2, 3]]
     """
     n, m = csr.num_vertices, len(csr.indices) // 2
     # The rows by descending degree, so that extensions come in that order.

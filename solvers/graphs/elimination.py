@@ -1,4 +1,4 @@
-"""Largest cuts of graphs of small width, by dynamic programming over an order in which the vertices are eliminated.
+"""Optima on graphs of small width, largest cuts above all, by dynamic programming over an order in which vertices are eliminated.
 
 Eliminating a vertex joins all its remaining neighbours to each other; it needs a table over those, and the most neighbours that any
 vertex has when its turn comes is the *width* of the order. Two orders are tried: least degree first, and reverse Cuthill-McKee,
@@ -28,12 +28,13 @@ VERTICES_PER_CALL = 2_000
 
 
 class EliminationOptimum(NamedTuple):
-    """A largest cut and the order that proves it.
+    """An optimum and the order that proves it.
 
     Attributes
     ----------
     value : int
     sides : int8 array of shape (n,)
+        The 0 or 1 of every vertex.
     order : list of int
         What a certificate of kind ``elimination`` holds.
     """
@@ -181,10 +182,32 @@ def _plan(order: np.ndarray, edges: np.ndarray, max_width: int) -> EliminationPl
 def _optimum(
     plan: EliminationPlan, edges: np.ndarray, weights: np.ndarray, stop: Callable[[], bool]
 ) -> EliminationOptimum | None:
+    csr = csr_in_order(plan, edges, weights)
+    return optimum_by_tables(plan, lambda v, scope, on_0, on_1: _start_tables(csr, v, scope, on_0, on_1), stop)
+
+
+def csr_in_order(plan: EliminationPlan, edges: np.ndarray, weights: np.ndarray) -> Csr:
+    """Return the adjacency of a graph, its vertices numbered by their places in the order."""
+    place = np.empty(len(plan.order), np.int32)
+    place[plan.order] = np.arange(len(plan.order), dtype=np.int32)
+    return build_csr(len(plan.order), place[np.asarray(edges, dtype=np.int32).reshape(-1, 2)], weights)
+
+
+def optimum_by_tables(
+    plan: EliminationPlan, start_tables: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None], stop: Callable[[], bool]
+) -> EliminationOptimum | None:
+    """Return the optimum of any problem that gives every vertex a 0 or a 1, a sum of terms that concern a vertex and its neighbours.
+
+    Parameters
+    ----------
+    plan : EliminationPlan
+    start_tables : callable
+        ``start_tables(v, scope, on_0, on_1)`` fills in the two tables of the vertex at place `v` with the terms that concern it and
+        vertices of its scope only.
+    stop : callable
+        Asked before every table; once true, None is returned.
+    """
     n = len(plan.order)
-    place = np.empty(n, np.int32)
-    place[plan.order] = np.arange(n, dtype=np.int32)
-    csr = build_csr(n, place[np.asarray(edges, dtype=np.int32).reshape(-1, 2)], weights)
     room = 1 << plan.width
     on_0, on_1, index = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
     random_state = np.zeros(1, np.uint64)
@@ -195,7 +218,7 @@ def _optimum(
         if stop():
             return None
         scope = _scope(plan, v)
-        _start_tables(csr, v, scope, on_0, on_1)
+        start_tables(v, scope, on_0, on_1)
         for child, message in inbox[v]:
             _take_message(_scope(plan, child), scope, message, on_0, on_1, index)
         inbox[v] = []
@@ -206,10 +229,12 @@ def _optimum(
             inbox[scope[-1]].append((v, message))
         else:
             value += int(message[0])
-    sides = np.empty(n, np.int8)
+    in_order = np.empty(n, np.int8)
     for v in range(n - 1, -1, -1):
-        _place_vertex(v, _scope(plan, v), choices[v], sides)
-    return EliminationOptimum(value, sides[place], plan.order.tolist())
+        _place_vertex(v, _scope(plan, v), choices[v], in_order)
+    sides = np.empty(n, np.int8)
+    sides[plan.order] = in_order
+    return EliminationOptimum(value, sides, plan.order.tolist())
 
 
 def _scope(plan: EliminationPlan, v: int) -> np.ndarray:
