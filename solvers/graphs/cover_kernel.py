@@ -15,9 +15,8 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.components import connected_components
-from solvers.graphs.cover_reductions import SettledVertices, reduce_cover
+from solvers.graphs.cover_reductions import reduce_cover
 from solvers.graphs.csr import Csr, build_csr
-from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import SearchSpace, grouped
 
@@ -113,9 +112,7 @@ class CoverKernel:
         self.base_vertices = np.flatnonzero(~self.is_weightless)
         self.base_weights = grid.weights[self.base_vertices]
         self._base_edges = self._among(self.base_vertices)
-        self.reduction = reduce_cover(
-            len(self.base_vertices), self._base_edges, self.base_weights, relaxation=_relaxation, stop=stop
-        )
+        self.reduction = reduce_cover(len(self.base_vertices), self._base_edges, self.base_weights, stop=stop)
         self.is_reduced = len(self.base_vertices) < num_vertices or len(self.reduction.log) > 0
         # Where nothing has left, proofs name edges by the caller's rows.
         self.edges = self.reduction.edges if self.is_reduced else self._original_edges
@@ -223,13 +220,6 @@ class CoverSpace(SearchSpace):
 def unweighted_csr(num_vertices: int, edges: np.ndarray) -> Csr:
     """Return the adjacency of a graph whose edges have no weights."""
     return build_csr(num_vertices, edges, np.ones(len(edges), np.int64))
-
-
-def _relaxation(num_vertices: int, edges: np.ndarray, weights: np.ndarray, stop: Callable[[], bool]) -> SettledVertices | None:
-    solution = half_integral_cover(unweighted_csr(num_vertices, edges), weights, stop=stop)
-    if not solution.is_optimal:
-        return None
-    return SettledVertices(np.flatnonzero(solution.is_in), np.flatnonzero(solution.is_out), solution.crown_flow())
 
 
 @njit(cache=True, nogil=True)

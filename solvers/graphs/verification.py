@@ -58,7 +58,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 DESCRIPTION = """
 Checks a solution (a list of sides or of chosen ids, the text of a solution file, or `{"file": id}`) and a certificate, as a solve
 returned it or from elsewhere. Vertices of a certificate are positions from 0, edges rows of the list without duplicates and
-self-loops. What is wrong with a solution is in `violations`, what is wrong with a certificate in `faults`; neither is an error of the request.
+self-loops. What is wrong with a solution is in `violations`, what is wrong with a certificate in `faults`; neither is an error of the
+request.
 """
 
 
