@@ -4,12 +4,18 @@ Endpoints, the OpenAPI page and its examples, job kinds, commands and client met
 """
 
 from solvers.graphs.bounds import GRAPHS_BOUNDS
+from solvers.graphs.independent_set import INDEPENDENT_SET
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.set_cover import SET_COVER
 from solvers.graphs.verification import GRAPHS_VERIFY
+from solvers.graphs.vertex_cover import VERTEX_COVER
 from solvers.operation import Operation
 
 CATALOGUE: tuple[Operation, ...] = (
     MAX_CUT,
+    VERTEX_COVER,
+    INDEPENDENT_SET,
+    SET_COVER,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, model_validator
 
+from solvers.graphs import adapters, set_cover_request
 from solvers.graphs.arrays import Integer, list_of
 from solvers.graphs.canonical import Instance
 from solvers.graphs.request import GraphSource, InstanceFields
@@ -51,10 +53,10 @@ class AnyInstanceFields(InstanceFields):
         if stray:
             raise ValueError(f"{self.problem} has no {', '.join(stray)}")
         if self.problem != "set-cover":
-            return super()._is_one_instance()
-        if (self.graph is None) == (self.sets is None):
+            self.require_one_graph()
+        elif (self.graph is None) == (self.sets is None):
             raise ValueError("give the system as 'sets' or as 'graph'")
-        if self.graph is not None and (self.num_elements, self.costs, self.labels, self.index_base) != (None,) * 4:
+        elif self.graph is not None and (self.num_elements, self.costs, self.labels, self.index_base) != (None,) * 4:
             raise ValueError("give the system inline or as 'graph', not both")
         return self
 
@@ -84,3 +86,10 @@ class AnyInstanceFields(InstanceFields):
             graph=source,
         )
         return fields.read_system(context)
+
+
+def body_of(problem: AnyProblem) -> Callable[..., dict[str, Any]]:
+    """Return what turns an instance of a problem in memory into the body of a request."""
+    if problem == "set-cover":
+        return set_cover_request.from_objects
+    return adapters.from_objects if problem == "max-cut" else adapters.from_weighted_objects

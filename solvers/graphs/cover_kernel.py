@@ -88,8 +88,6 @@ class CoverKernel:
     (0, 1, np.int64(1))
     """
 
-    scale = 1
-
     def __init__(
         self,
         num_vertices: int,
@@ -156,6 +154,11 @@ class CoverKernel:
         return float(np.ldexp(units, -self._exponent))
 
     @property
+    def scale(self) -> int:
+        """Reduced weights are in the unit of the integers before."""
+        return 1
+
+    @property
     def unit(self) -> float:
         """Kernel units that make one of the caller's."""
         return float(np.ldexp(1.0, self._exponent))
@@ -172,10 +175,10 @@ class CoverKernel:
                 steps.append([rule, *(original[int(name)] for name in named)])
         return steps
 
-    def lift(self, members: np.ndarray) -> np.ndarray:
+    def lift(self, sides: np.ndarray) -> np.ndarray:
         """Return the best independent set of the whole graph that agrees with one of the kernel, without weightless vertices."""
         lifted = np.zeros(len(self.is_weightless), np.int8)
-        lifted[self.base_vertices] = self.reduction.lift(np.asarray(members, dtype=np.bool_))
+        lifted[self.base_vertices] = self.reduction.lift(np.asarray(sides, dtype=np.bool_))
         return lifted
 
     def with_free_vertices(self, members: np.ndarray) -> np.ndarray:
@@ -187,9 +190,9 @@ class CoverKernel:
             _take_in_order(csr.indptr, csr.indices, order, extended)
         return extended
 
-    def restrict(self, members: np.ndarray) -> np.ndarray:
+    def restrict(self, sides: np.ndarray) -> np.ndarray:
         """Return what an independent set of the graph without weightless vertices comes to in the kernel: one of it."""
-        return np.ascontiguousarray(self.reduction.restrict(members), dtype=np.int8)
+        return np.ascontiguousarray(self.reduction.restrict(sides), dtype=np.int8)
 
     def _among(self, vertices: np.ndarray) -> np.ndarray:
         """Return the edges between some vertices, by their places among those."""
@@ -201,10 +204,8 @@ class CoverKernel:
         return ends[(ends >= 0).all(axis=1)]
 
 
-class CoverSpace(SearchSpace):
+class CoverSpace(SearchSpace[CoverKernel]):
     """The components of a :class:`CoverKernel` that are not settled, as one graph; a set has 1 where its members are."""
-
-    kernel: CoverKernel
 
     @cached_property
     def csr(self) -> Csr:

@@ -40,6 +40,7 @@ from solvers.graphs.request import SearchOptions
 from solvers.graphs.run_clock import RunClock
 from solvers.graphs.set_enumeration import MAX_VERTICES
 from solvers.graphs.turns import Allowance, Turns
+from solvers.graphs.vertex_solution import total_weight
 from solvers.operation import Context
 
 
@@ -115,7 +116,7 @@ class CoverPortfolio:
         self._narrow: set[int] = set()
         self._space = CoverSpace(kernel, self._settled(kernel))
         self.kernel = kernel
-        sense = Complement(_total(instance.vertex_weights), kernel.is_integral) if is_cover else AsCounted()
+        sense = Complement(total_weight(instance), kernel.is_integral) if is_cover else AsCounted()
         self.progress = Progress(self._space, lambda: context.elapsed, on_progress, sense)
         self._components = [kernel.components[index] for index in self._space.open]
         self._has_finish = any(self._looks_finishable(index) for index in self._space.open)
@@ -334,10 +335,6 @@ class CoverPortfolio:
         if self.clock.is_over():
             return "cancelled" if self.clock.cancelled else "time_limit"
         return None
-
-
-def _total(weights: np.ndarray) -> int | float:
-    return int(weights.sum()) if weights.dtype.kind == "i" else math.fsum(weights.tolist())
 
 
 _STAGES: dict[str, tuple[Callable[[CoverPortfolio], None], ...]] = {

@@ -136,7 +136,8 @@ class CoverReduction:
         """
         remaining = np.array(members, dtype=np.bool_)
         restrict_independent_set(self.log, self._ends, remaining)
-        return remaining[self.kernel_vertices]
+        kept: np.ndarray = remaining[self.kernel_vertices]
+        return kept
 
     @property
     def _ends(self) -> np.ndarray:

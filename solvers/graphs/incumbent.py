@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from solvers.graphs.kernel import SearchSpace
@@ -26,7 +28,7 @@ class Incumbent:
         The stage that first produced this value.
     """
 
-    def __init__(self, space: SearchSpace, source: str) -> None:
+    def __init__(self, space: SearchSpace[Any], source: str) -> None:
         self._space = space
         self.sides = np.zeros(space.num_vertices, np.int8)
         self._part_values = np.zeros(len(space.open), np.int64)

@@ -8,9 +8,9 @@ sees it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -152,17 +152,65 @@ class Kernel:
         return np.ascontiguousarray(sides[self.reduction.kernel_vertices], dtype=np.int8)
 
 
-class SearchSpace:
+class Part(Protocol):
+    """A connected component of a kernel; its weights are those of its edges or of its vertices."""
+
+    @property
+    def vertices(self) -> np.ndarray: ...
+
+    @property
+    def edges(self) -> np.ndarray: ...
+
+    @property
+    def weights(self) -> np.ndarray: ...
+
+    @property
+    def num_vertices(self) -> int: ...
+
+
+class ReducedGraph(Protocol):
+    """What a search needs to know of a kernel, whatever the problem."""
+
+    num_vertices: int
+    edges: np.ndarray
+    is_integral: bool
+    rounding: float
+
+    @property
+    def components(self) -> Sequence[Part]: ...
+
+    @property
+    def is_reduced(self) -> bool: ...
+
+    @property
+    def scale(self) -> int: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    def in_callers_unit(self, kernel_value: float) -> float | int: ...
+
+    def steps(self) -> list[list[Any]]: ...
+
+    def lift(self, sides: np.ndarray) -> np.ndarray: ...
+
+    def restrict(self, sides: np.ndarray) -> np.ndarray: ...
+
+
+AnyKernel = TypeVar("AnyKernel", bound=ReducedGraph)
+
+
+class SearchSpace(Generic[AnyKernel]):
     """The components of a kernel that are not settled, as one graph, with what is known of the others.
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : Kernel or another reduced graph
     settled : mapping of int to (value, sides, bound)
         By index of the component; value and bound in kernel units.
     """
 
-    def __init__(self, kernel: Kernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
+    def __init__(self, kernel: AnyKernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
         self.kernel = kernel
         self.settled = settled
         self.open = [index for index in range(len(kernel.components)) if index not in settled]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol
 
 import numpy as np
 
 from solvers.graphs.bound import Bound
 from solvers.graphs.incumbent import Incumbent
-from solvers.graphs.kernel import Kernel, SearchSpace
+from solvers.graphs.kernel import AnyKernel, SearchSpace
 from solvers.graphs.upper_bound import UpperBound
 
 RELATIVE_TOLERANCE = 1e-9
@@ -76,7 +76,7 @@ class Complement:
         return max(0, difference)
 
 
-class Progress:
+class Progress(Generic[AnyKernel]):
     """The account of a run; values are in the caller's unit and the problem's own sense.
 
     Parameters
@@ -100,7 +100,7 @@ class Progress:
 
     def __init__(
         self,
-        space: SearchSpace,
+        space: SearchSpace[AnyKernel],
         elapsed: Callable[[], float],
         on_progress: Callable[[], None],
         sense: Sense | None = None,
@@ -117,7 +117,7 @@ class Progress:
         self._on_progress = on_progress
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> AnyKernel:
         return self.space.kernel
 
     @property

@@ -100,6 +100,11 @@ class InstanceFields(BaseModel):
 
     @model_validator(mode="after")
     def _is_one_instance(self) -> Self:
+        self.require_one_graph()
+        return self
+
+    def require_one_graph(self) -> None:
+        """Refuse with a ValueError what gives no graph, or more than one."""
         inline = ("num_vertices", "edges", "edges_flat", "edge_weights", "vertex_weights", "labels")
         given = [name for name in inline if getattr(self, name) is not None]
         if self.graph is not None and given:
@@ -108,7 +113,6 @@ class InstanceFields(BaseModel):
             raise ValueError("there is no graph: give 'edges', 'edges_flat', 'num_vertices', 'labels' or 'graph'")
         if self.edges is not None and self.edges_flat is not None:
             raise ValueError("edges and edges_flat are the same list; give one of them")
-        return self
 
     def read_instance(self, context: Context, problem: Problem = "max-cut") -> Instance:
         """Return the graph in canonical order, as a problem looks at it.

@@ -16,7 +16,7 @@ import numpy as np
 from solvers.graphs.annealing import Annealer, descend
 from solvers.graphs.csr import Csr
 from solvers.graphs.incumbent import Incumbent
-from solvers.graphs.kernel import SearchSpace
+from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.turns import Allowance
 from solvers.graphs.window_moves import WindowMover
@@ -51,7 +51,7 @@ class OfferAdvised(Protocol):
 
 
 def advice_free_search(
-    space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
+    space: SearchSpace[Kernel], offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
     """Anneal from random cuts and from those of `starts` in turn, longer each time.
 
@@ -95,7 +95,7 @@ def advice_free_search(
 
 
 def advice_search(
-    space: SearchSpace,
+    space: SearchSpace[Kernel],
     offer: OfferAdvised,
     incumbent: Incumbent,
     candidates: Iterable[tuple[str, int | None, np.ndarray]],
@@ -174,7 +174,7 @@ def _tabu(csr: Csr, sides: np.ndarray, offer: Offer, iterations: int, rng: np.ra
         yield step
 
 
-def _window_mover(space: SearchSpace, rng: np.random.Generator) -> WindowMover | None:
+def _window_mover(space: SearchSpace[Kernel], rng: np.random.Generator) -> WindowMover | None:
     if not space.num_vertices or 2 * len(space.weights) > WINDOW_DEGREE * space.num_vertices:
         return None
     return WindowMover(space.csr, seed=int(rng.integers(2**62)))

@@ -31,7 +31,7 @@ class UpperBound:
         The bound on the caller's graph, in the caller's unit; a whole number where the weights are.
     """
 
-    def __init__(self, space: SearchSpace) -> None:
+    def __init__(self, space: SearchSpace[Any]) -> None:
         self._space = space
         self.parts = [trivial_bound(space.kernel.components[index].weights) for index in space.open]
         self.value = self._total()
@@ -51,7 +51,7 @@ class UpperBound:
 
     def _total(self) -> float:
         kernel = self._space.kernel
-        total = kernel.in_callers_unit(math.fsum(bound.value for bound in self.parts) + self._space.settled_value)
+        total: float = kernel.in_callers_unit(math.fsum(bound.value for bound in self.parts) + self._space.settled_value)
         if kernel.is_integral:
             return math.floor(total + FLOAT_NOISE)
         return math.nextafter(float(total) + kernel.rounding, math.inf) if kernel.rounding else float(total)

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
-from solvers.graphs import adapters, set_cover_request
-from solvers.graphs.any_instance import AnyInstanceFields, AnyProblem
+from solvers.graphs import adapters
+from solvers.graphs.any_instance import AnyInstanceFields, AnyProblem, body_of
 from solvers.graphs.arrays import as_written
 from solvers.graphs.canonical import Instance
 from solvers.graphs.certificate import load
@@ -249,8 +249,7 @@ def from_objects(graph: Any, solution: Any = None, certificate: Any = None, *, p
     >>> from_objects([[0, 1]], solution=[0, 1])["solution"]
     [0, 1]
     """
-    read = {"max-cut": adapters.from_objects, "set-cover": set_cover_request.from_objects}
-    body = read.get(problem, adapters.from_weighted_objects)(graph) | {"problem": problem}
+    body = body_of(problem)(graph) | {"problem": problem}
     if solution is not None:
         body["solution"] = np.asarray(solution).tolist() if isinstance(solution, np.ndarray) else solution
     return body if certificate is None else body | {"certificate": certificate}

@@ -23,7 +23,7 @@ from solvers.graphs.predictions import sample_edge_predictions
 from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
-from solvers.graphs.vertex_solution import file_text, value_of, violations_of
+from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
 from solvers.operation import Context, FolderFiles, InvalidInput
 
 LARGEST_WITHOUT_FIRST_SIGHT = 100_000
@@ -168,7 +168,7 @@ class _Run:
         if violations:
             raise AssertionError(f"the search's solution is none: {violations[0]}")
         value = value_of(self._instance, members)
-        total = float(self._instance.vertex_weights.sum())
+        total = total_weight(self._instance)
         slack = 0.0 if run.kernel.is_integral else run.kernel.rounding + RELATIVE_TOLERANCE * max(1.0, total)
         excess = run.bound - value if self._problem.is_cover else value - run.bound
         if abs(value - run.value) > slack or excess > slack:
@@ -219,7 +219,7 @@ class _Run:
 def _at_first_sight(instance: Instance, problem: VertexProblem, context: Context) -> GraphResult:
     """Return the answer before any work: all vertices cover, and none are independent."""
     members = np.full(instance.num_vertices, problem.is_cover)
-    everything = value_of(instance, np.ones(instance.num_vertices, np.bool_))
+    everything = total_weight(instance)
     value, bound = (everything, 0) if problem.is_cover else (0, everything)
     return GraphResult(
         solution=instance.vertex_ids(np.flatnonzero(members)),

@@ -75,6 +75,11 @@ def value_of(instance: Instance, members: np.ndarray) -> int | float:
     return int(weights.sum()) if weights.dtype.kind == "i" else math.fsum(weights.tolist())
 
 
+def total_weight(instance: Instance) -> int | float:
+    """Return the weight of all vertices, as :func:`value_of`."""
+    return value_of(instance, np.ones(instance.num_vertices, np.bool_))
+
+
 def file_text(instance: Instance, problem: Problem, members: np.ndarray) -> str:
     """Return a solution as a text.
 
