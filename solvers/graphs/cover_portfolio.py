@@ -2,7 +2,8 @@
 
 The run looks for an independent set of greatest weight; for vertex cover, what that leaves out is the answer. Reductions come first,
 then greedy sets, then the search in two parts that alternate in slices that double. Bounds come after the first slices: partitions into
-cliques, then the linear relaxation, whose colouring is a cover with a promised ratio. The exact finish takes the rest.
+cliques, then the linear relaxation, whose colouring is a cover with a promised ratio. As many graphs are settled by branch and bound
+within a second, a short attempt follows; the exact finish takes what time the search leaves.
 
 One absolute deadline covers everything. With `max_iterations` no stage looks at the clock: searches end by iterations, exact methods by
 work; then the same seed gives the same answer.
@@ -11,6 +12,7 @@ work; then the same seed gives the same answer.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -30,7 +32,16 @@ from solvers.graphs.cover_candidates import MembershipCandidate, cover_candidate
 from solvers.graphs.cover_kernel import CoverKernel, CoverSpace, VertexComponent
 from solvers.graphs.cover_search_parts import advice_free_search, advice_search
 from solvers.graphs.exact_cuts import is_narrow
-from solvers.graphs.exact_independent_sets import ExactSet, finished_set, looks_finishable, set_at_once
+from solvers.graphs.exact_independent_sets import (
+    ATTEMPT,
+    BY_CLOCK,
+    BY_WORK,
+    Effort,
+    ExactSet,
+    finished_set,
+    looks_finishable,
+    set_at_once,
+)
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.local_ratio import local_ratio_cover
 from solvers.graphs.min_degree_greedy import extended_greedily, min_degree_greedy
@@ -174,6 +185,9 @@ class CoverPortfolio:
         if self._must_stop():
             return
         self._bound()
+        if self._must_stop():
+            return
+        self._attempt()
         # What the bounds left of their share is the search's, and what they took beyond it is not.
         turns.give(BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0))
         for _ in rounds:
@@ -291,11 +305,23 @@ class CoverPortfolio:
     def _looks_finishable(self, index: int) -> bool:
         return self._is_exact and (index in self._narrow or looks_finishable(self.kernel.components[index]))
 
+    def _attempt(self) -> None:
+        """Solve what takes a short while."""
+        until = self.clock.end_of_share(SMALL_SHARE)
+        self._solve(ATTEMPT, lambda: until - time.monotonic())
+
     def _finish_exactly(self) -> None:
-        """Solve what is open, smallest component first, as far as the time goes."""
+        """Solve what is open, as far as the time goes."""
+        if self._by_iterations:
+            self._solve(BY_WORK, lambda: math.inf)
+        else:
+            self._solve(BY_CLOCK, lambda: self.clock.remaining)
+
+    def _solve(self, effort: Effort, remaining: Callable[[], float]) -> None:
+        """Give the exact methods what is open, smallest component first."""
         progress = self.progress
         for part in sorted(range(len(self._components)), key=lambda part: self._components[part].num_vertices):
-            if self._must_stop():
+            if self._must_stop() or remaining() <= 0:
                 break
             value, hint = progress.best.part(part)
             known = progress.upper_bound.parts[part]
@@ -307,9 +333,9 @@ class CoverPortfolio:
                 known,
                 narrow=self._space.open[part] in self._narrow,
                 seed=self._options.seed,
-                remaining=lambda: math.inf if self._by_iterations else self.clock.remaining,
-                by_work=self._by_iterations,
-                stop=self._must_stop,
+                remaining=remaining,
+                effort=effort,
+                stop=lambda: self._must_stop() or remaining() <= 0,
             ):
                 self._take_exact(part, found)
         self.clock.lap("exact")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -19,14 +20,37 @@ from solvers.graphs.set_enumeration import MAX_VERTICES, enumerate_independent_s
 # Share of all pairs that are edges, from which on branch and bound on the complement has prospects.
 LEAST_DENSITY = 0.08
 
-# Sets looked at where the clock only guards, and work in CP-SAT's deterministic unit: some seconds each.
-NODES_BY_WORK = 2_000_000
-CP_SAT_WORK = 1.0
-
 # Beyond these the clauses take longer to write than they are worth.
 LARGEST_FOR_CP_SAT, MOST_EDGES_FOR_CP_SAT = 50_000, 200_000
 
 Stop = Callable[[], bool]
+
+
+class Effort(NamedTuple):
+    """How far the searches go.
+
+    Attributes
+    ----------
+    nodes : int
+        Sets looked at by branch and bound.
+    cp_sat_work : float or None
+        In CP-SAT's deterministic unit; None: until the time is up.
+    most_edges : int
+        Of graphs that CP-SAT is given.
+    """
+
+    nodes: int
+    cp_sat_work: float | None
+    most_edges: int
+
+
+ATTEMPT = Effort(200_000, 0.1, 20_000)
+"""Some tenths of a second."""
+
+BY_WORK = Effort(2_000_000, 1.0, MOST_EDGES_FOR_CP_SAT)
+"""Some seconds."""
+
+BY_CLOCK = Effort(MOST_NODES, None, MOST_EDGES_FOR_CP_SAT)
 
 
 class ExactSet(NamedTuple):
@@ -69,7 +93,7 @@ def finished_set(
     narrow: bool,
     seed: int,
     remaining: Callable[[], float],
-    by_work: bool,
+    effort: Effort,
     stop: Stop,
 ) -> Iterator[ExactSet]:
     """Yield what the exact methods find and prove, each as far as the time goes.
@@ -85,9 +109,8 @@ def finished_set(
         Whether elimination tables are small enough to be made.
     seed : int
     remaining : callable
-        Seconds that are left.
-    by_work : bool
-        Whether methods end by an amount of work, the same in every run.
+        Seconds that are left; infinite where the clock only guards.
+    effort : Effort
     stop : callable
     """
     n, edges, weights = component.num_vertices, component.edges, component.weights
@@ -97,20 +120,20 @@ def finished_set(
             yield by_tables
             return
     if _is_dense(component):
-        most = NODES_BY_WORK if by_work else MOST_NODES
-        found = densest_independent_set(n, edges, weights, hint == 1, max_nodes=most, stop=stop)
+        found = densest_independent_set(n, edges, weights, hint == 1, max_nodes=effort.nodes, stop=stop)
         yield _as_exact(found, known)
         if found.is_optimal:
             return
-    if _suits_cp_sat(component) and not stop():
+    if _suits_cp_sat(component) and len(edges) <= effort.most_edges and not stop():
+        seconds = remaining()
         answer = cp_sat_independent_set(
             n,
             edges,
             weights,
             hint == 1,
             seed=seed,
-            time_limit=None if by_work else remaining(),
-            deterministic_time_limit=CP_SAT_WORK if by_work else None,
+            time_limit=seconds if math.isfinite(seconds) else None,
+            deterministic_time_limit=effort.cp_sat_work,
             stop=stop,
         )
         if answer is not None:
@@ -137,5 +160,7 @@ def _set_by_tables(component: VertexComponent, max_entries: int | None, stop: St
 
 
 def _as_exact(found: IndependentSearch, known: Bound) -> ExactSet:
-    bound = Bound(found.bound, "search", found.certificate(known.certificate))
+    # Of a search before, what can be checked is its fallback.
+    fallback = known.certificate.get("fallback", known.certificate)
+    bound = Bound(found.bound, "search", found.certificate(fallback))
     return ExactSet(found.value, found.members.astype(np.int8), bound)
