@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from solvers.graphs import vertex_problems
@@ -118,15 +117,9 @@ def independent_set(graph: Any, predictions: Any = None, **options: Any) -> Grap
     """
     request = IndependentSetRequest.of(graph, predictions, options=options)
     # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
-    warm()
+    vertex_problems.warm()
     context = Context(INDEPENDENT_SET.time_limit(request), INDEPENDENT_SET.seed(request))
     return vertex_problems.with_files_loaded(run_independent_set(request, context), INDEPENDENT, context)
-
-
-@functools.cache
-def warm() -> None:
-    """Compile, or load from the cache, all that a run may call; once per process."""
-    vertex_problems.warm(INDEPENDENT)
 
 
 INDEPENDENT_SET: Operation[IndependentSetRequest, GraphResult] = Operation(
@@ -140,7 +133,7 @@ INDEPENDENT_SET: Operation[IndependentSetRequest, GraphResult] = Operation(
     resources=Resources(time_limit=DEFAULT_TIME_LIMIT, memory_mb=4096),
     examples=EXAMPLES,
     volatile=("timings", "history.seconds"),
-    warm=warm,
+    warm=vertex_problems.warm,
     from_file=from_file,
     from_objects=from_weighted_objects,
 )

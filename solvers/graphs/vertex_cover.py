@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from solvers.graphs import vertex_problems
@@ -107,15 +106,9 @@ def vertex_cover(graph: Any, predictions: Any = None, **options: Any) -> GraphRe
     """
     request = VertexCoverRequest.of(graph, predictions, options=options)
     # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
-    warm()
+    vertex_problems.warm()
     context = Context(VERTEX_COVER.time_limit(request), VERTEX_COVER.seed(request))
     return vertex_problems.with_files_loaded(run_vertex_cover(request, context), COVER, context)
-
-
-@functools.cache
-def warm() -> None:
-    """Compile, or load from the cache, all that a run may call; once per process."""
-    vertex_problems.warm(COVER)
 
 
 VERTEX_COVER: Operation[VertexCoverRequest, GraphResult] = Operation(
@@ -129,7 +122,7 @@ VERTEX_COVER: Operation[VertexCoverRequest, GraphResult] = Operation(
     resources=Resources(time_limit=DEFAULT_TIME_LIMIT, memory_mb=4096),
     examples=EXAMPLES,
     volatile=("timings", "history.seconds"),
-    warm=warm,
+    warm=vertex_problems.warm,
     from_file=from_file,
     from_objects=from_weighted_objects,
 )

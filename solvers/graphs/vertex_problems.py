@@ -8,6 +8,7 @@ eps -> `epsilon`, Delta -> `threshold`.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from solvers.graphs.certificate import load, store_large
 from solvers.graphs.cover_portfolio import CoverPortfolio
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee
-from solvers.graphs.predictions import sample_edge_predictions
+from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
 from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
@@ -241,17 +242,36 @@ def _at_first_sight(instance: Instance, problem: VertexProblem, context: Context
     )
 
 
-def warm(problem: VertexProblem) -> None:
-    """Compile, or load from the cache, all that a run may call."""
+@functools.cache
+def warm() -> None:
+    """Compile, or load from the cache, all that a run may call; once per process."""
     rng = np.random.default_rng(0)
-    ring = np.arange(60)
-    for weights in (None, rng.integers(1, 9, 60)):
-        # Near on a ring: no reduction goes far, and the bounds stay open.
-        edges = np.concatenate([np.column_stack([ring, (ring + step) % 60]) for step in (1, 3, 7, 12)])
-        graph = Graph(60, edges, vertex_weights=weights)
-        advice = sample_edge_predictions(edges, rng.integers(0, 2, 60), 0.2, seed=0)
-        for method in ("local_search", "auto"):
-            request = GraphRequest.of(graph, advice, options={"method": method, "max_iterations": 2000})
-            solve(request, Context(), problem)
-    path = np.column_stack([ring[:-1], ring[1:]])
-    solve(GraphRequest.of(Graph(60, path)), Context(), problem)
+    for num_vertices in (60, 150):
+        # No rule applies and the bounds stay open; the smaller one is dense enough for branch and bound.
+        edges = _ring(num_vertices, (1, 3, 7, 12))
+        labels = rng.integers(0, 2, num_vertices)
+        predictions = [sample_edge_predictions(edges, labels, 0.2, seed=0), VertexPredictions(labels=labels, epsilon=0.2)]
+        _run_small(Graph(num_vertices, edges), COVER)
+        for weights, prediction in zip((None, rng.integers(0, 9, num_vertices)), predictions, strict=True):
+            for problem in (COVER, INDEPENDENT):
+                _run_small(Graph(num_vertices, edges, vertex_weights=weights), problem, prediction, method="local_search")
+    # Elimination tables are small here, rules leave little there, and the linear relaxation settles what has two sides.
+    sparse = np.unique(np.sort(rng.integers(0, 200, (300, 2)), axis=1), axis=0)
+    two_sided = np.unique(rng.integers([0, 30], [30, 60], (150, 2)), axis=0)
+    weights = rng.integers(0, 9, 200)
+    for graph in (
+        Graph(60, _ring(60, (1, 3, 4))),
+        Graph(200, sparse),
+        Graph(200, sparse, vertex_weights=weights),
+        Graph(60, two_sided, vertex_weights=weights[:60]),
+    ):
+        _run_small(graph, INDEPENDENT)
+
+
+def _run_small(graph: Graph, problem: VertexProblem, predictions: Any = None, **options: Any) -> None:
+    solve(GraphRequest.of(graph, predictions, options=options | {"max_iterations": 1000}), Context(), problem)
+
+
+def _ring(num_vertices: int, steps: tuple[int, ...]) -> np.ndarray:
+    ring = np.arange(num_vertices)
+    return np.concatenate([np.column_stack([ring, (ring + step) % num_vertices]) for step in steps])
