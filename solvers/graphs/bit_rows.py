@@ -7,8 +7,6 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from solvers.graphs.csr import Csr
-
 
 def words_of(num_vertices: int) -> int:
     """Return how many words hold one bit per vertex.
@@ -19,28 +17,6 @@ def words_of(num_vertices: int) -> int:
     [0, 1, 2]
     """
     return (num_vertices + 63) // 64
-
-
-def adjacency_bits(csr: Csr) -> np.ndarray:
-    """Return the neighbours of each vertex as a row of bits: a uint64 array of shape (n, words).
-
-    Examples
-    --------
-    >>> from solvers.graphs.csr import build_csr
-    >>> adjacency_bits(build_csr(3, [[0, 1], [1, 2]], [1, 1]))
-    array([[2],
-           [5],
-           [2]], dtype=uint64)
-    """
-    rows = np.zeros((csr.num_vertices, words_of(csr.num_vertices)), np.uint64)
-    _set_bits(csr.indptr, csr.indices, rows)
-    return rows
-
-
-@njit(cache=True, nogil=True)
-def has_bit(rows, row, bit):  # type: ignore[no-untyped-def]
-    """Return whether a bit of a row is set."""
-    return (rows[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1) != 0
 
 
 @njit(cache=True, nogil=True)
@@ -67,10 +43,3 @@ def lowest_bit(typingctx, word):  # type: ignore[no-untyped-def]
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
-
-
-@njit(cache=True, nogil=True)
-def _set_bits(indptr, indices, rows):  # type: ignore[no-untyped-def]
-    for v in range(rows.shape[0]):
-        for slot in range(indptr[v], indptr[v + 1]):
-            set_bit(rows, v, indices[slot])

@@ -37,14 +37,14 @@ from solvers.graphs.csr import build_csr
 from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.shrinking_graph import ShrinkingGraph, build_shrinking_graph, repacked, what_is_left
 
-WORK_PER_CALL = 10_000_000
+WORK_PER_CALL = 500_000
 
 # Rows read before the search for unconfined vertices is given up, per vertex and edge.
-WORK_PER_ITEM = 200
+WORK_PER_ITEM = 30
 
-# How often the linear relaxation may ask whether to stop, which it does every few hundredths of a second, until it is given up. Flows
+# How often the linear relaxation may ask whether to stop, which it does about every tenth of a second, until it is given up. Flows
 # of unit weight end long before; others on large sparse graphs can take minutes.
-RELAXATION_LOOKS = 100
+RELAXATION_LOOKS = 25
 
 Stop = Callable[[], bool]
 

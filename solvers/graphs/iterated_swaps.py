@@ -26,8 +26,8 @@ from solvers.graphs.annealing import seeded_state
 from solvers.graphs.csr import Csr
 from solvers.graphs.xorshift import next_below, next_uniform
 
-# Rows read before a kernel returns, so that Python can look at the clock: some hundredths of a second.
-WORK_PER_CALL = 10_000_000
+# Rows read before a kernel returns, so that Python can look at the clock: at most about a tenth of a second.
+WORK_PER_CALL = 4_000_000
 
 # Changes that an iteration can undo; one that makes more is kept.
 JOURNAL_PER_VERTEX, JOURNAL_SIZE = 4, 20_000

@@ -25,8 +25,8 @@ from solvers.graphs.annealing import seeded_state
 from solvers.graphs.csr import Csr
 from solvers.graphs.xorshift import next_below
 
-# Entries read before a kernel returns, so that Python can look at the clock: some hundredths of a second.
-WORK_PER_CALL = 10_000_000
+# Entries read before a kernel returns, so that Python can look at the clock: at most about a tenth of a second.
+WORK_PER_CALL = 8_000_000
 
 MOST_VERTICES_COMPARED_WITH_ALL = 10_000
 RANDOM_VERTICES_COMPARED = 50
@@ -137,7 +137,7 @@ def _start(csr, members, state):  # type: ignore[no-untyped-def]
             _enter(csr, state, u if state.score[u] >= state.score[v] else v)
     state.best[:] = state.is_in
     state.is_unlike[:] = False
-    numbers[_BEST], numbers[_UNLIKE], numbers[_LAST_IN] = numbers[_SIZE], 0, -1
+    numbers[_BEST], numbers[_UNLIKE] = numbers[_SIZE], 0
 
 
 @njit(cache=True, nogil=True)
@@ -150,12 +150,12 @@ def _search(csr, state, rng, steps, work_limit):  # type: ignore[no-untyped-def]
         done += 1
         numbers[_STEP] += 1
         if numbers[_UNCOVERED] == 0:
-            _note_best(state)
-            if numbers[_SIZE] == 0:
-                continue
-            _leave(csr, state, _least_missed(state, rng))
+            if numbers[_SIZE] < numbers[_BEST]:
+                _note_best(state)
+            if numbers[_SIZE] > 0:
+                _leave(csr, state, _least_missed(state, rng))
             continue
-        if numbers[_SIZE] > 1:
+        if 0 < numbers[_SIZE] >= numbers[_BEST] - 1:
             _leave(csr, state, _least_missed(state, rng))
         edge = state.uncovered[next_below(numbers[_UNCOVERED], rng)]
         v = _better_end(state, edge)
@@ -171,8 +171,6 @@ def _least_missed(state, rng):  # type: ignore[no-untyped-def]
     numbers = state.numbers
     size = numbers[_SIZE]
     best = -1
-    if size <= 1:
-        return state.members[0]
     compare_all = state.is_in.shape[0] <= MOST_VERTICES_COMPARED_WITH_ALL
     count = size if compare_all else RANDOM_VERTICES_COMPARED
     for i in range(count):
@@ -182,7 +180,7 @@ def _least_missed(state, rng):  # type: ignore[no-untyped-def]
         if best < 0 or _goes_before(state, v, best):
             best = v
     numbers[_WORK] += count
-    # All that were drawn may have been the last to come in.
+    # It may be the only one, or the only one drawn.
     return best if best >= 0 else state.members[0]
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.bag_tables import add_message, chosen_side, fill_cut, maximise, next_random, words_for
+from solvers.graphs.bit_rows import count_bits, lowest_bit
 from solvers.graphs.csr import Csr
 
 FIXED = -1
@@ -249,25 +250,12 @@ def _largest_degree(random_state, room):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count_bits(word):  # type: ignore[no-untyped-def]
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True, nogil=True)
-def _lowest_bit(word):  # type: ignore[no-untyped-def]
-    return _count_bits((word & (~word + np.uint64(1))) - np.uint64(1))
-
-
-@njit(cache=True, nogil=True)
 def _drop(i, room):  # type: ignore[no-untyped-def]
     """Take a vertex that is fixed out of the remaining graph."""
     for word in range(room.rows.shape[1]):
         bits = room.rows[i, word]
         while bits != 0:
-            j = (word << 6) + _lowest_bit(bits)
+            j = (word << 6) + lowest_bit(bits)
             bits &= bits - np.uint64(1)
             room.rows[j, i >> 6] &= ~(np.uint64(1) << np.uint64(i & 63))
             _set_degree(j, room.degree[j] - 1, room)
@@ -281,7 +269,7 @@ def _join_neighbours(i, room):  # type: ignore[no-untyped-def]
     for word in range(num_words):
         bits = room.rows[i, word]
         while bits != 0:
-            room.scopes[i, size] = (word << 6) + _lowest_bit(bits)
+            room.scopes[i, size] = (word << 6) + lowest_bit(bits)
             bits &= bits - np.uint64(1)
             size += 1
     room.scope_size[i] = size
@@ -290,7 +278,7 @@ def _join_neighbours(i, room):  # type: ignore[no-untyped-def]
         degree = 0
         for word in range(num_words):
             room.rows[j, word] |= room.rows[i, word]
-            degree += _count_bits(room.rows[j, word])
+            degree += count_bits(room.rows[j, word])
         room.rows[j, i >> 6] &= ~(np.uint64(1) << np.uint64(i & 63))
         room.rows[j, j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
         _set_degree(j, degree - 2, room)

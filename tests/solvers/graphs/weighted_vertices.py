@@ -7,6 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from solvers.graphs.csr import build_csr
+from solvers.graphs.formats import read_graph
+from tests.solvers.graphs.prediction_vectors import DATA
 
 SMALL_WEIGHTS = st.integers(1, 6)
 
@@ -61,3 +63,22 @@ def random_edges(num_vertices, num_edges, rng):
     pairs = np.stack(np.triu_indices(num_vertices, 1), axis=1)
     edges = pairs[rng.permutation(len(pairs))[:num_edges]].astype(np.int32)
     return np.where(rng.random((len(edges), 1)) < 0.5, edges, edges[:, ::-1])
+
+
+def dimacs_graph(name):
+    """Return one of the independent set instances, without weights."""
+    graph = read_graph((DATA / "mis" / f"{name}.mis").read_text(), "dimacs")
+    return WeightedVertices(graph.num_vertices, np.asarray(graph.edges, np.int32), np.ones(graph.num_vertices, np.int64))
+
+
+def weighed(graph, seed):
+    """Return the graph with random weights from 1 to 99."""
+    return graph._replace(weights=np.random.default_rng(seed).integers(1, 100, graph.num_vertices))
+
+
+def sparse_graph(num_vertices, num_edges, seed):
+    """Return a random graph without weights, which may be large."""
+    rng = np.random.default_rng(seed)
+    ends = np.sort(rng.integers(0, num_vertices, (2 * num_edges, 2)), axis=1)
+    edges = rng.permutation(np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0))[:num_edges]
+    return WeightedVertices(num_vertices, edges.astype(np.int32), np.ones(num_vertices, np.int64))
