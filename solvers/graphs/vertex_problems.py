@@ -246,21 +246,20 @@ def _at_first_sight(instance: Instance, problem: VertexProblem, context: Context
 def warm() -> None:
     """Compile, or load from the cache, all that a run may call; once per process."""
     rng = np.random.default_rng(0)
-    for num_vertices in (60, 150):
-        # No rule applies and the bounds stay open; the smaller one is dense enough for branch and bound.
-        edges = _ring(num_vertices, (1, 3, 7, 12))
-        labels = rng.integers(0, 2, num_vertices)
-        predictions = [sample_edge_predictions(edges, labels, 0.2, seed=0), VertexPredictions(labels=labels, epsilon=0.2)]
-        _run_small(Graph(num_vertices, edges), COVER)
-        for weights, prediction in zip((None, rng.integers(0, 9, num_vertices)), predictions, strict=True):
-            for problem in (COVER, INDEPENDENT):
-                _run_small(Graph(num_vertices, edges, vertex_weights=weights), problem, prediction, method="local_search")
-    # Elimination tables are small here, rules leave little there, and the linear relaxation settles what has two sides.
-    sparse = np.unique(np.sort(rng.integers(0, 200, (300, 2)), axis=1), axis=0)
+    # No rule applies and the bounds stay open.
+    ring = _ring(150, (1, 3, 7, 12))
+    labels = rng.integers(0, 2, 150)
+    predictions = [sample_edge_predictions(ring, labels, 0.2, seed=0), VertexPredictions(labels=labels, epsilon=0.2)]
+    for weights, prediction in zip((None, rng.integers(0, 9, 150)), predictions, strict=True):
+        for problem in (COVER, INDEPENDENT):
+            _run_small(Graph(150, ring, vertex_weights=weights), problem, prediction, method="local_search")
+    sparse, dense = (np.unique(np.sort(rng.integers(0, n, (m, 2)), axis=1), axis=0) for n, m in ((200, 300), (60, 600)))
     two_sided = np.unique(rng.integers([0, 30], [30, 60], (150, 2)), axis=0)
     weights = rng.integers(0, 9, 200)
     for graph in (
+        Graph(150, ring),
         Graph(60, _ring(60, (1, 3, 4))),
+        Graph(60, dense),
         Graph(200, sparse),
         Graph(200, sparse, vertex_weights=weights),
         Graph(60, two_sided, vertex_weights=weights[:60]),
