@@ -121,7 +121,8 @@ def answer(run: Run, instance: Instance) -> dict[str, Any]:
     if found["sides"] is None:
         return {"value": None, "bound": found["bound"], **timing}
     value = cut_value(instance.graph, sides_from(found["sides"]))
-    if value != found["claimed"]:
+    # CP-SAT stopped early may count less than it has: its variables for cut edges need not be tight.
+    if value < found["claimed"] or (value > found["claimed"] and run.solver == "foresolve"):
         raise SystemExit(f"{run}: the cut is worth {value}, its solver claims {found['claimed']}")
     if found["bound"] is not None and max(value, instance.best_known) > found["bound"]:
         raise SystemExit(f"{run}: the bound {found['bound']} is below a cut of {max(value, instance.best_known)}")

@@ -154,7 +154,7 @@ def _read(request: BoundsRequest, context: Context) -> tuple[Instance | SetSyste
     return instance, GraphAttempts(
         (n, edges, weights),
         VERTEX_METHODS,
-        lambda stop: CoverSpace(CoverKernel(n, edges, instance.vertex_weights, instance.loops, stop=stop), {}),
+        lambda stop: CoverSpace(CoverKernel(n, edges, instance.vertex_weights, instance.loops, stop=stop, is_over=stop), {}),
         Complement(total_weight(instance), is_integral) if request.problem == "vertex-cover" else AsCounted(),
         seed,
         context,

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from solvers.graphs.components import connected_components
 from solvers.graphs.cover_reductions import reduce_cover
 from solvers.graphs.csr import Csr, build_csr
 from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import SearchSpace, grouped
+from solvers.graphs.min_degree_greedy import completed_in_order
 
 
 class VertexComponent(NamedTuple):
@@ -65,6 +65,8 @@ class CoverKernel:
         Vertices that are joined to themselves.
     stop : callable, optional
         Ends the reductions early once it answers true.
+    is_over : callable
+        Whether there is no time left to search.
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class CoverKernel:
         loops: np.ndarray | None = None,
         *,
         stop: Callable[[], bool] | None = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         grid = to_integers(vertex_weights)
         self.rounding = grid.rounding
@@ -116,7 +119,7 @@ class CoverKernel:
         self.edges = self.reduction.edges if self.is_reduced else self._original_edges
         self.weights = self.reduction.weights
         self.num_vertices = len(self.reduction.kernel_vertices)
-        self._is_cut_short = stop is not None and stop()
+        self._is_cut_short = is_over()
 
     @cached_property
     def base(self) -> Csr:
@@ -183,12 +186,10 @@ class CoverKernel:
 
     def with_free_vertices(self, members: np.ndarray) -> np.ndarray:
         """Return an independent set of the whole graph with vertices that weigh nothing added as far as it stays one."""
-        extended = np.array(members, dtype=np.bool_)
         order = np.flatnonzero(self.is_weightless & ~self._has_loop)
-        if len(order):
-            csr = unweighted_csr(len(extended), self._original_edges)
-            _take_in_order(csr.indptr, csr.indices, order, extended)
-        return extended
+        if not len(order):
+            return np.asarray(members, dtype=np.bool_)
+        return completed_in_order(unweighted_csr(len(self.is_weightless), self._original_edges), members, order)
 
     def restrict(self, sides: np.ndarray) -> np.ndarray:
         """Return what an independent set of the graph without weightless vertices comes to in the kernel: one of it."""
@@ -221,14 +222,3 @@ class CoverSpace(SearchSpace[CoverKernel]):
 def unweighted_csr(num_vertices: int, edges: np.ndarray) -> Csr:
     """Return the adjacency of a graph whose edges have no weights."""
     return build_csr(num_vertices, edges, np.ones(len(edges), np.int64))
-
-
-@njit(cache=True, nogil=True)
-def _take_in_order(indptr, indices, order, members):  # type: ignore[no-untyped-def]
-    for v in order:
-        is_free = True
-        for slot in range(indptr[v], indptr[v + 1]):
-            if members[indices[slot]]:
-                is_free = False
-                break
-        members[v] = is_free

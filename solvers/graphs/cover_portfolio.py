@@ -44,7 +44,7 @@ from solvers.graphs.exact_independent_sets import (
 )
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.local_ratio import local_ratio_cover
-from solvers.graphs.min_degree_greedy import extended_greedily, min_degree_greedy
+from solvers.graphs.min_degree_greedy import completed_in_order, extended_greedily, min_degree_greedy
 from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMALL_SHARE
 from solvers.graphs.progress import AsCounted, Complement, Progress
 from solvers.graphs.request import SearchOptions
@@ -53,6 +53,9 @@ from solvers.graphs.set_enumeration import MAX_VERTICES
 from solvers.graphs.turns import Allowance, Turns
 from solvers.graphs.vertex_solution import total_weight
 from solvers.operation import Context
+
+REDUCTION_SHARE = 0.15
+"""Of the time, where large graphs would take longer to be reduced as far as the rules go."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,12 @@ class CoverPortfolio:
             counts_iterations=self._by_iterations,
         )
         kernel = CoverKernel(
-            instance.num_vertices, instance.edges, instance.vertex_weights, instance.loops, stop=self.clock.is_over
+            instance.num_vertices,
+            instance.edges,
+            instance.vertex_weights,
+            instance.loops,
+            stop=self.clock.after(REDUCTION_SHARE),
+            is_over=self.clock.is_over,
         )
         self.clock.lap("reductions")
         self._narrow: set[int] = set()
@@ -168,7 +176,9 @@ class CoverPortfolio:
         if not self._components:
             return
         csr, weights = self._space.csr, self._space.weights
-        self._greedy = min_degree_greedy(csr, weights, stop=self.clock.is_over).astype(np.int8)
+        greedy = min_degree_greedy(csr, weights, stop=self.clock.is_over)
+        # If that was cut short, the rest is taken as it comes.
+        self._greedy = completed_in_order(csr, greedy, np.arange(len(greedy))).astype(np.int8)
         self.progress.offer_free(self._greedy, "greedy")
         if not self.clock.is_over():
             packed = local_ratio_cover(csr, weights)
@@ -300,10 +310,11 @@ class CoverPortfolio:
                 return None
             self._narrow.add(index)
         # Its work is limited already; only the end of the run may interrupt it.
-        return set_at_once(component, self.clock.is_over)
+        return set_at_once(component.num_vertices, component.edges, component.weights, self.clock.is_over)
 
     def _looks_finishable(self, index: int) -> bool:
-        return self._is_exact and (index in self._narrow or looks_finishable(self.kernel.components[index]))
+        component = self.kernel.components[index]
+        return self._is_exact and (index in self._narrow or looks_finishable(component.num_vertices, len(component.edges)))
 
     def _attempt(self) -> None:
         """Solve what takes a short while."""

@@ -1,27 +1,34 @@
-"""Heaviest independent sets of single components: at once where that costs next to nothing, and as the finish of a run."""
+"""Heaviest independent sets of single components: at once where that costs next to nothing, and as the finish of a run.
+
+What they leave out is the lightest cover, and a bound on them amounts to one on covers.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from solvers.graphs.bound import Bound
-from solvers.graphs.cover_kernel import VertexComponent
 from solvers.graphs.cp_sat_cover import cp_sat_independent_set
-from solvers.graphs.exact_cuts import EARLY_TABLE_ENTRIES
 from solvers.graphs.independent_elimination import eliminate_independent_set
 from solvers.graphs.independent_search import IndependentSearch
 from solvers.graphs.maximum_clique import LARGEST, MOST_NODES, densest_independent_set
-from solvers.graphs.set_enumeration import MAX_VERTICES, enumerate_independent_sets
 
-# Share of all pairs that are edges, from which on branch and bound on the complement has prospects.
-LEAST_DENSITY = 0.08
+# Vertices that a certificate of kind ``enumeration`` may speak of.
+LARGEST_ENUMERATED = 25
 
-# Beyond these the clauses take longer to write than they are worth.
-LARGEST_FOR_CP_SAT, MOST_EDGES_FOR_CP_SAT = 50_000, 200_000
+# Entries of elimination tables, about 5 ns each, that are always worth it before a search: half a second.
+EARLY_TABLE_ENTRIES = 100_000_000
+
+# Sparser graphs have cliques in the complement that branch and bound does not come to the end of.
+LEAST_DENSITY = 1 / 16
+
+# Beyond this many edges CP-SAT has proven nothing within minutes that reductions had not.
+MOST_EDGES_FOR_CP_SAT = 200_000
 
 Stop = Callable[[], bool]
 
@@ -32,7 +39,7 @@ class Effort(NamedTuple):
     Attributes
     ----------
     nodes : int
-        Sets looked at by branch and bound.
+        Of branch and bound.
     cp_sat_work : float or None
         In CP-SAT's deterministic unit; None: until the time is up.
     most_edges : int
@@ -48,23 +55,23 @@ ATTEMPT = Effort(200_000, 0.1, 20_000)
 """Some tenths of a second."""
 
 BY_WORK = Effort(2_000_000, 1.0, MOST_EDGES_FOR_CP_SAT)
-"""Some seconds."""
+"""About two seconds for each search, the same in every run."""
 
 BY_CLOCK = Effort(MOST_NODES, None, MOST_EDGES_FOR_CP_SAT)
 
 
 class ExactSet(NamedTuple):
-    """An independent set and a bound, in kernel units; unless the search was cut short, they agree.
+    """An independent set and a bound from above; unless the search was cut short, they agree.
 
     Attributes
     ----------
     value : int
-    sides : int8 array of shape (n,)
+    members : bool array of shape (n,)
     bound : Bound
     """
 
     value: int
-    sides: np.ndarray
+    members: np.ndarray
     bound: Bound
 
     @property
@@ -72,95 +79,114 @@ class ExactSet(NamedTuple):
         return self.value >= self.bound.value
 
 
-def set_at_once(component: VertexComponent, stop: Stop) -> ExactSet | None:
-    """Return the heaviest independent set by enumeration if the component is tiny, else by tables if those take half a second."""
-    if component.num_vertices > MAX_VERTICES:
-        return _set_by_tables(component, EARLY_TABLE_ENTRIES, stop)
-    found = enumerate_independent_sets(component.csr(), component.weights)
-    return ExactSet(found.value, found.members.astype(np.int8), Bound(found.value, "enumeration", {"kind": "enumeration"}))
+def set_at_once(num_vertices: int, edges: np.ndarray, weights: np.ndarray, stop: Stop) -> ExactSet | None:
+    """Return the heaviest set if the component is tiny, or so narrow that its tables take less than about half a second.
+
+    Examples
+    --------
+    >>> set_at_once(3, [[0, 1], [1, 2]], np.array([1, 3, 1]), lambda: False).bound
+    Bound(value=3, kind='enumeration', certificate={'kind': 'enumeration'})
+    """
+    if num_vertices <= LARGEST_ENUMERATED:
+        found = densest_independent_set(num_vertices, edges, weights, np.zeros(num_vertices, np.bool_), stop=stop)
+        if not found.is_optimal:
+            return None
+        return ExactSet(found.value, found.members, Bound(found.value, "enumeration", {"kind": "enumeration"}))
+    return _set_by_tables(num_vertices, edges, weights, EARLY_TABLE_ENTRIES, stop)
 
 
-def looks_finishable(component: VertexComponent) -> bool:
-    """Return whether a search has prospects, the component not being narrow."""
-    return _is_dense(component) or _suits_cp_sat(component)
+def looks_finishable(num_vertices: int, num_edges: int) -> bool:
+    """Return whether a search has prospects."""
+    return _is_dense(num_vertices, num_edges) or num_edges <= MOST_EDGES_FOR_CP_SAT
 
 
 def finished_set(
-    component: VertexComponent,
+    num_vertices: int,
+    edges: np.ndarray,
+    weights: np.ndarray,
     hint: np.ndarray,
     known: Bound,
     *,
     narrow: bool,
     seed: int,
-    remaining: Callable[[], float],
+    seconds: float,
     effort: Effort,
     stop: Stop,
-) -> Iterator[ExactSet]:
-    """Yield what the exact methods find and prove, each as far as the time goes.
+) -> ExactSet | None:
+    """Return the heaviest set by elimination tables, by branch and bound if the graph is dense, or what CP-SAT proves in the time.
 
     Parameters
     ----------
-    component : VertexComponent
-    hint : int8 array of shape (n,)
+    num_vertices : int
+    edges : int array of shape (m, 2)
+    weights : int64 array of shape (n,)
+    hint : bool array of shape (n,)
         A good independent set.
     known : Bound
-        The least bound so far, which the certificate of a search falls back on.
+        The least bound from above so far, which the certificate of a search falls back on.
     narrow : bool
-        Whether elimination tables are small enough to be made.
+        Whether elimination tables may be small enough to be made.
     seed : int
-    remaining : callable
-        Seconds that are left; infinite where the clock only guards.
+    seconds : float
+        Infinite where searches end by their effort alone.
     effort : Effort
     stop : callable
+
+    Returns
+    -------
+    ExactSet or None
+        None if nothing is worth trying, or told to stop before it began. The bound is never worse than the known one.
     """
-    n, edges, weights = component.num_vertices, component.edges, component.weights
-    if narrow:
-        by_tables = _set_by_tables(component, None, stop)
-        if by_tables is not None:
-            yield by_tables
-            return
-    if _is_dense(component):
-        found = densest_independent_set(n, edges, weights, hint == 1, max_nodes=effort.nodes, stop=stop)
-        yield _as_exact(found, known)
-        if found.is_optimal:
-            return
-    if _suits_cp_sat(component) and len(edges) <= effort.most_edges and not stop():
-        seconds = remaining()
-        answer = cp_sat_independent_set(
-            n,
+    by_tables = _set_by_tables(num_vertices, edges, weights, None, stop) if narrow else None
+    if by_tables is not None:
+        return by_tables
+    end = time.monotonic() + seconds
+    found = None
+    if _is_dense(num_vertices, len(edges)):
+        found = densest_independent_set(
+            num_vertices,
             edges,
             weights,
-            hint == 1,
+            hint,
+            max_nodes=effort.nodes,
+            stop=lambda: stop() or time.monotonic() >= end,
+        )
+        if found.is_optimal:
+            return _searched(found, known)
+        hint = found.members
+    if len(edges) <= effort.most_edges:
+        closer = cp_sat_independent_set(
+            num_vertices,
+            edges,
+            weights,
+            hint,
             seed=seed,
-            time_limit=seconds if math.isfinite(seconds) else None,
+            time_limit=max(0.0, end - time.monotonic()) if math.isfinite(end) else None,
             deterministic_time_limit=effort.cp_sat_work,
             stop=stop,
         )
-        if answer is not None:
-            yield _as_exact(answer, known)
+        found = closer or found
+    return None if found is None else _searched(found, known)
 
 
-def _is_dense(component: VertexComponent) -> bool:
-    n = component.num_vertices
-    return n <= LARGEST and 2 * len(component.edges) >= LEAST_DENSITY * n * (n - 1)
+def _is_dense(num_vertices: int, num_edges: int) -> bool:
+    return num_vertices <= LARGEST and 2 * num_edges >= LEAST_DENSITY * num_vertices**2
 
 
-def _suits_cp_sat(component: VertexComponent) -> bool:
-    return component.num_vertices <= LARGEST_FOR_CP_SAT and len(component.edges) <= MOST_EDGES_FOR_CP_SAT
-
-
-def _set_by_tables(component: VertexComponent, max_entries: int | None, stop: Stop) -> ExactSet | None:
-    found = eliminate_independent_set(
-        component.num_vertices, component.edges, component.weights, max_table_entries=max_entries, stop=stop
-    )
-    if found is None:
-        return None
-    bound = Bound(found.value, "elimination", {"kind": "elimination", "order": found.order})
-    return ExactSet(found.value, found.members.astype(np.int8), bound)
-
-
-def _as_exact(found: IndependentSearch, known: Bound) -> ExactSet:
+def _searched(found: IndependentSearch, known: Bound) -> ExactSet:
+    if found.bound >= known.value:
+        return ExactSet(found.value, found.members, known)
     # Of a search before, what can be checked is its fallback.
     fallback = known.certificate.get("fallback", known.certificate)
-    bound = Bound(found.bound, "search", found.certificate(fallback))
-    return ExactSet(found.value, found.members.astype(np.int8), bound)
+    return ExactSet(found.value, found.members, Bound(found.bound, "search", found.certificate(fallback)))
+
+
+def _set_by_tables(
+    num_vertices: int, edges: np.ndarray, weights: np.ndarray, max_entries: int | None, stop: Stop
+) -> ExactSet | None:
+    tables = eliminate_independent_set(num_vertices, edges, weights, max_table_entries=max_entries, stop=stop)
+    if tables is None:
+        return None
+    return ExactSet(
+        tables.value, tables.members, Bound(tables.value, "elimination", {"kind": "elimination", "order": tables.order})
+    )

@@ -14,10 +14,10 @@ from solvers.graphs.cover_bounds import (
     relaxation_bound,
 )
 from solvers.graphs.cover_kernel import unweighted_csr
+from solvers.graphs.exact_independent_sets import LARGEST_ENUMERATED, set_at_once
 from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.independent_elimination import eliminate_independent_set
 from solvers.graphs.local_ratio import local_ratio_cover
-from solvers.graphs.set_enumeration import MAX_VERTICES, enumerate_independent_sets
 from solvers.operation import Context
 
 
@@ -46,10 +46,12 @@ def _edge_packing(num_vertices: int, edges: np.ndarray, weights: np.ndarray, see
 
 
 def _enumeration(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
-    if num_vertices > MAX_VERTICES:
-        raise NotApplicable(f"{num_vertices} vertices are more than {MAX_VERTICES}")
-    found = enumerate_independent_sets(unweighted_csr(num_vertices, edges), weights)
-    return Bound(found.value, "enumeration", {"kind": "enumeration"})
+    if num_vertices > LARGEST_ENUMERATED:
+        raise NotApplicable(f"{num_vertices} vertices are more than {LARGEST_ENUMERATED}")
+    found = set_at_once(num_vertices, edges, weights, lambda: context.stop)
+    if found is None:
+        raise NotApplicable("time ran out")
+    return found.bound
 
 
 def _elimination(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:

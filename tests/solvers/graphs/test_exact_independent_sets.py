@@ -1,85 +1,108 @@
-"""Heaviest independent sets of single components, by every exact method."""
+"""Single components are solved exactly, each by the way that suits it, with a bound that can be checked where there is one."""
 
-import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from solvers.graphs.bound import trivial_bound
-from solvers.graphs.cover_kernel import VertexComponent
+from solvers.graphs.bound import Bound
 from solvers.graphs.exact_independent_sets import ATTEMPT, BY_WORK, finished_set, looks_finishable, set_at_once
-from tests.solvers.graphs.weighted_vertices import heaviest_independent_set, is_independent, random_edges, weighted_vertices
+from solvers.graphs.verify import prove_independent_set
+from tests.solvers.graphs.signed_graphs import grid
+from tests.solvers.graphs.weighted_vertices import (
+    WeightedVertices,
+    dimacs_graph,
+    heaviest_independent_set,
+    is_independent,
+    weighed,
+    weighted_vertices,
+)
 
 
-def component_of(num_vertices, edges, weights=None):
-    unit = np.ones(num_vertices, np.int64)
-    return VertexComponent(np.arange(num_vertices, dtype=np.int32), edges, unit if weights is None else weights)
+def never():
+    return False
 
 
-def ring(num_vertices, *steps):
-    at = np.arange(num_vertices)
-    edges = np.concatenate([np.column_stack([at, (at + step) % num_vertices]) for step in steps])
-    return component_of(num_vertices, edges.astype(np.int32))
+def finish(graph, *, narrow=False, effort=BY_WORK, stop=never):
+    known = Bound(int(graph.weights.sum()), "trivial", {"kind": "trivial"})
+    hint = np.zeros(graph.num_vertices, bool)
+    return finished_set(*graph, hint, known, narrow=narrow, seed=1, seconds=30.0, effort=effort, stop=stop)
 
 
-def found_by(component, effort=BY_WORK, narrow=False, stop=lambda: False):
-    return list(
-        finished_set(
-            component,
-            np.zeros(component.num_vertices, np.int8),
-            trivial_bound(component.weights),
-            narrow=narrow,
-            seed=0,
-            remaining=lambda: math.inf,
-            effort=effort,
-            stop=stop,
-        )
-    )
+@given(weighted_vertices(max_vertices=11))
+def test_tiny_components_are_solved_at_once_with_proof(graph):
+    found = set_at_once(*graph, never)
+
+    assert found.value == found.bound.value == heaviest_independent_set(*graph) == graph.weights[found.members].sum()
+    assert prove_independent_set(*graph, found.bound.certificate).bound == found.value
 
 
-@given(weighted_vertices(max_vertices=9))
-def test_tiny_components_are_enumerated(graph):
-    found = set_at_once(component_of(*graph), lambda: False)
+@pytest.mark.parametrize("solve", [lambda graph: set_at_once(*graph, never), partial(finish, narrow=True)])
+def test_narrow_components_are_solved_by_tables_with_proof(solve):
+    graph = weighed(WeightedVertices(96, grid(8, 12), np.ones(96, np.int64)), seed=1)
 
-    assert found.value == found.bound.value == heaviest_independent_set(*graph) == graph.weights[found.sides == 1].sum()
-    assert found.bound.certificate == {"kind": "enumeration"}
+    found = solve(graph)
 
-
-def test_narrow_components_are_solved_by_tables_at_once():
-    found = set_at_once(ring(60, 1, 3, 4), lambda: False)
-    assert (found.bound.kind, found.is_optimal) == ("elimination", True)
+    assert found.bound.kind == "elimination"
+    assert prove_independent_set(*graph, found.bound.certificate).bound == found.value == graph.weights[found.members].sum()
 
 
 def test_wide_components_are_not_solved_at_once():
-    assert set_at_once(ring(150, 1, 3, 7, 12, 31), lambda: False) is None
+    assert set_at_once(*dimacs_graph("C250.9"), never) is None
 
 
-@pytest.mark.parametrize(
-    ("component", "narrow", "kind", "solver"),
-    [
-        (ring(60, 1, 3, 4), True, "elimination", None),
-        (component_of(60, random_edges(60, 600, np.random.default_rng(0))), False, "search", "bbmc"),
-        (ring(150, 1, 7), False, "search", "cp-sat"),
-    ],
-)
-def test_each_component_gets_the_method_that_suits_it(component, narrow, kind, solver):
-    *_, found = found_by(component, narrow=narrow)
+@pytest.mark.parametrize(("name", "solver"), [("gen200_p0.9_44", "bbmc"), ("CA-GrQc", "cp-sat")])
+def test_the_finish_searches_dense_graphs_by_cliques_and_sparse_ones_by_cp_sat(name, solver):
+    graph = dimacs_graph(name)
 
-    assert (found.bound.kind, found.bound.certificate.get("solver"), found.is_optimal) == (kind, solver, True)
-    assert is_independent(component.edges, found.sides == 1)
+    found = finish(graph)
+
+    assert found.is_optimal
+    assert (found.bound.kind, found.bound.certificate["solver"]) == ("search", solver)
+    assert is_independent(graph.edges, found.members)
+    assert found.members.sum() == found.value
 
 
-def test_a_search_falls_back_on_what_was_known():
-    *_, found = found_by(ring(150, 1, 7))
+def test_a_finish_by_work_is_the_same_every_time():
+    graph = dimacs_graph("rb30-1")
+
+    first, again = finish(graph), finish(graph)
+
+    assert (first.value, first.bound) == (again.value, again.bound)
+    assert first.members.tolist() == again.members.tolist()
+
+
+def test_a_search_that_proves_less_than_is_known_keeps_what_is_known():
+    graph = dimacs_graph("C250.9")
+    known = Bound(45, "clique_partition", {"kind": "clique_partition", "cliques": []})
+
+    found = finished_set(*graph, np.zeros(250, bool), known, narrow=False, seed=1, seconds=30.0, effort=ATTEMPT, stop=never)
+
+    assert found.bound == known
+    assert found.value <= 44
+
+
+def test_a_finish_that_is_stopped_returns_the_hint_and_the_known_bound():
+    found = finish(dimacs_graph("C250.9"), stop=lambda: True)
+
+    assert (found.value, found.bound.value, found.bound.kind) == (0, 250, "trivial")
+
+
+def test_a_large_sparse_component_is_not_finished_when_told_to_stop():
+    assert finish(dimacs_graph("CA-GrQc"), stop=lambda: True) is None
+
+
+def test_a_search_after_a_search_falls_back_on_what_can_be_checked():
+    graph = dimacs_graph("gen200_p0.9_44")
+    searched = Bound(60, "search", {"kind": "search", "fallback": {"kind": "trivial"}})
+
+    found = finished_set(*graph, np.zeros(200, bool), searched, narrow=False, seed=1, seconds=30.0, effort=BY_WORK, stop=never)
+
     assert found.bound.certificate["fallback"] == {"kind": "trivial"}
 
 
-def test_an_attempt_leaves_large_components_alone():
-    component = ring(30_000, 1, 7, 31)
-    assert looks_finishable(component)
-    assert found_by(component, effort=ATTEMPT) == []
-
-
-def test_nothing_is_begun_once_the_run_must_stop():
-    assert found_by(ring(150, 1, 7), stop=lambda: True) == []
+def test_an_attempt_leaves_large_graphs_alone():
+    assert looks_finishable(30_000, 90_000)
+    ring = np.column_stack([np.arange(30_000), (np.arange(30_000) + 1) % 30_000])
+    assert finish(WeightedVertices(30_000, ring, np.ones(30_000, np.int64)), effort=ATTEMPT) is None

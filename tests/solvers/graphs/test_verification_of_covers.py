@@ -64,9 +64,7 @@ def test_only_the_first_ten_violations_are_listed():
     assert len(verified(problem="vertex-cover", edges=edges, solution=list(range(100, 130))).violations) == 10
 
 
-@pytest.mark.parametrize(
-    "solution", [["c", "b"], "c\nb\n", "s vc 4 2\n1\n3\n", "c by hand\ns vc 4 2\n1\nc why not\n3\n"]
-)
+@pytest.mark.parametrize("solution", [["c", "b"], "c\nb\n", "s vc 4 2\n1\n3\n", "c by hand\ns vc 4 2\n1\nc why not\n3\n"])
 def test_a_cover_is_named_by_ids_or_in_pace_s_format(solution):
     result = verified(problem="vertex-cover", **NAMED, solution=solution)
     assert (result.feasible, result.value) == (True, 2)
