@@ -36,6 +36,7 @@ from solvers.graphs.exact_independent_sets import (
     ATTEMPT,
     BY_CLOCK,
     BY_WORK,
+    LARGEST_ENUMERATED,
     Effort,
     ExactSet,
     finished_set,
@@ -49,7 +50,6 @@ from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMA
 from solvers.graphs.progress import AsCounted, Complement, Progress
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.run_clock import RunClock
-from solvers.graphs.set_enumeration import MAX_VERTICES
 from solvers.graphs.turns import Allowance, Turns
 from solvers.graphs.vertex_solution import total_weight
 from solvers.operation import Context
@@ -300,11 +300,11 @@ class CoverPortfolio:
                 break
             found = self._set_at_once(index, component, stop)
             if found is not None:
-                settled[index] = found
+                settled[index] = (found.value, found.members, found.bound)
         return settled
 
     def _set_at_once(self, index: int, component: VertexComponent, stop: Callable[[], bool]) -> ExactSet | None:
-        if component.num_vertices > MAX_VERTICES:
+        if component.num_vertices > LARGEST_ENUMERATED:
             seconds = math.inf if self._by_iterations else SMALL_SHARE * self.clock.total
             if not is_narrow(component, seconds, stop):
                 return None
@@ -338,23 +338,25 @@ class CoverPortfolio:
             known = progress.upper_bound.parts[part]
             if value >= known.value or not self._looks_finishable(self._space.open[part]):
                 continue
-            for found in finished_set(
-                self._components[part],
-                hint,
+            component = self._components[part]
+            found = finished_set(
+                component.num_vertices,
+                component.edges,
+                component.weights,
+                hint == 1,
                 known,
-                narrow=self._space.open[part] in self._narrow,
+                # An attempt leaves large tables to the finish.
+                narrow=effort is not ATTEMPT and self._space.open[part] in self._narrow,
                 seed=self._options.seed,
-                remaining=remaining,
+                seconds=remaining(),
                 effort=effort,
-                stop=lambda: self._must_stop() or remaining() <= 0,
-            ):
-                self._take_exact(part, found)
+                stop=self._must_stop,
+            )
+            if found is not None:
+                self.clock.decided |= not (self._by_iterations or found.is_optimal)
+                progress.offer_part(part, found.members.astype(np.int8), "exact")
+                progress.offer_bound(part, found.bound)
         self.clock.lap("exact")
-
-    def _take_exact(self, part: int, found: ExactSet) -> None:
-        self.clock.decided |= not (self._by_iterations or found.is_optimal)
-        self.progress.offer_part(part, found.sides, "exact")
-        self.progress.offer_bound(part, found.bound)
 
     @property
     def _is_exact(self) -> bool:
