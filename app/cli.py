@@ -25,10 +25,10 @@ from typer.core import TyperGroup
 from app.catalogue import load_catalogue
 from app.client import Client, ProblemError
 from app.client_protocol import DEFAULT_URL
-from app.problems import from_validation_error
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
 from app.terminal import ProgressDisplay, output_console, progress_line, result_table
+from solvers.field_faults import from_validation_error
 from solvers.operation import FolderFiles, ForesolveError, InvalidInput, Operation
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.refusals import problem_response
-from app.problems import internal_error
+from solvers.operation import internal_error
 
 REQUEST_ID = "X-Request-Id"
 EXTRA_HEADERS = "foresolve.headers"

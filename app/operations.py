@@ -3,9 +3,11 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from solvers.graphs.batch import GRAPHS_BATCH
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.independent_set import INDEPENDENT_SET
 from solvers.graphs.max_cut import MAX_CUT
+from solvers.graphs.parse import GRAPHS_PARSE
 from solvers.graphs.set_cover import SET_COVER
 from solvers.graphs.verification import GRAPHS_VERIFY
 from solvers.graphs.vertex_cover import VERTEX_COVER
@@ -16,6 +18,8 @@ CATALOGUE: tuple[Operation, ...] = (
     VERTEX_COVER,
     INDEPENDENT_SET,
     SET_COVER,
+    GRAPHS_BATCH,
+    GRAPHS_PARSE,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
 )

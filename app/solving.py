@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from app.client import Client, ProblemError
 from app.interruptible import run_interruptibly
-from app.problems import from_validation_error
 from app.request_body import with_values
 from app.terminal import ProgressDisplay
+from solvers.field_faults import from_validation_error
 from solvers.operation import Context, Files, InvalidInput, Operation
 
 ENDING = "ending with the best so far; press Ctrl-C again to abandon it"

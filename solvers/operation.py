@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import logging
 import math
 import time
 import uuid
@@ -21,6 +22,8 @@ from typing import IO, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Ty
 
 import numpy as np
 from pydantic import BaseModel
+
+log = logging.getLogger("foresolve")
 
 Request = TypeVar("Request", bound=BaseModel)
 Result = TypeVar("Result", bound=BaseModel)
@@ -112,6 +115,18 @@ class MapFailure(NamedTuple):
 
     index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs here
     problem: dict[str, Any]
+
+
+def internal_error() -> dict[str, Any]:
+    """Return the problem document of an unforeseen fault: nothing but an incident's id to look for in the log."""
+    incident = uuid.uuid4().hex
+    return {
+        "type": "internal-error",
+        "title": "The service failed",
+        "status": 500,
+        "detail": f"The service failed; incident {incident}.",
+        "incident": incident,
+    }
 
 
 class Files(Protocol):
@@ -295,6 +310,8 @@ class Context:
     def map(self, function: Callable[[Item], Output], items: Iterable[Item]) -> list[Output | MapFailure]:
         """Apply `function` to every item, in order; a failed item comes back in its place as a :class:`MapFailure`.
 
+        A failure that nobody foresaw is told by an incident's id alone; what it was goes to the log.
+
         Examples
         --------
         >>> def half(x):
@@ -310,6 +327,10 @@ class Context:
                 outputs.append(function(item))
             except ForesolveError as error:
                 outputs.append(MapFailure(index, error.problem()))
+            except Exception as error:
+                problem = internal_error()
+                log.error("an item failed; incident %s", problem["incident"], exc_info=error)
+                outputs.append(MapFailure(index, problem))
         return outputs
 
 

@@ -17,10 +17,10 @@ from app.api.service import Service
 from app.api.uploads import new_file
 from app.jobs.store import Job, NewJob
 from app.json_numbers import require_finite_numbers
-from app.problems import from_validation_error
 from app.security import Caller
 from app.settings import Settings
 from app.time_limits import granted
+from solvers.field_faults import from_validation_error
 from solvers.operation import InvalidInput, Operation
 
 _LONGEST_IDEMPOTENCY_KEY = 255

@@ -25,9 +25,9 @@ from app.jobs.leases import Claimed, Lease
 from app.jobs.notices import Kind
 from app.jobs.store import Job, JobStore
 from app.jobs.sweep import sweep, sweep_orphans
-from app.problems import internal_error, problem
+from app.problems import problem
 from app.settings import Settings
-from solvers.operation import Operation
+from solvers.operation import Operation, internal_error
 
 _RETRY_SECONDS = 0.5
 _REMEMBERED_ENDS = 4096

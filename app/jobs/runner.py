@@ -27,10 +27,11 @@ from pydantic import BaseModel, ValidationError
 from app.files import FileStore
 from app.jobs.link import INLINE_BYTES, LARGEST_HEADER, Closed, Link, Message
 from app.json_numbers import require_finite_numbers
-from app.problems import Problem, from_validation_error, internal_error, problem
+from app.problems import Problem, problem
 from app.time_limits import granted
+from solvers.field_faults import from_validation_error
 from solvers.garbage import without_collection
-from solvers.operation import Context, ForesolveError, Operation, Snapshot
+from solvers.operation import Context, ForesolveError, Operation, Snapshot, internal_error
 
 REPORT_SECONDS = 0.2
 SNAPSHOT_SECONDS = 0.5

@@ -1,11 +1,11 @@
-"""Problem documents name the field at fault by its place in the document that was sent."""
+"""Problems of refused fields name the field at fault by its place in the document that was sent."""
 
 from __future__ import annotations
 
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.problems import MOST_ERRORS, from_validation_error, internal_error, json_pointer
+from solvers.field_faults import MOST_ERRORS, from_validation_error, json_pointer
 
 
 class Bits(BaseModel):
@@ -60,5 +60,10 @@ def test_the_whole_body_has_the_empty_pointer():
     assert json_pointer(()) == ""
 
 
-def test_two_incidents_are_told_apart():
-    assert internal_error()["incident"] != internal_error()["incident"]
+def test_a_part_of_a_document_has_pointers_into_the_whole():
+    with pytest.raises(ValidationError) as caught:
+        Body.model_validate({"size": "x"})
+    problem = from_validation_error(caught.value, {"size": "x"}, within="/bodies/3")
+
+    assert problem["errors"][0]["pointer"] == "/bodies/3/size"
+    assert problem["detail"].startswith("/bodies/3/size: ")
