@@ -2,17 +2,27 @@
 
 from solvers.graphs.epsilon import EpsilonEstimate, estimate_epsilon
 from solvers.graphs.graph import Graph
+from solvers.graphs.incidence_predictions import IncidencePredictions
+from solvers.graphs.independent_set import independent_set
 from solvers.graphs.max_cut import max_cut
 from solvers.graphs.predictions import EdgePredictions, VertexPredictions, sample_edge_predictions
 from solvers.graphs.result import GraphResult
+from solvers.graphs.set_cover import set_cover
+from solvers.graphs.set_system import SetSystem
+from solvers.graphs.vertex_cover import vertex_cover
 
 __all__ = [
     "EdgePredictions",
     "EpsilonEstimate",
     "Graph",
     "GraphResult",
+    "IncidencePredictions",
+    "SetSystem",
     "VertexPredictions",
     "estimate_epsilon",
+    "independent_set",
     "max_cut",
     "sample_edge_predictions",
+    "set_cover",
+    "vertex_cover",
 ]

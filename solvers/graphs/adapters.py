@@ -67,6 +67,22 @@ def from_objects(graph: Any, predictions: Any = None, **options: Any) -> dict[st
     return body
 
 
+def from_weighted_objects(graph: Any, predictions: Any = None, **options: Any) -> dict[str, Any]:
+    """Return the body that asks about a graph in memory whose vertices may have weights; parameters as for :func:`from_objects`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> path = nx.path_graph(2)
+    >>> path.add_node(0, weight=3)
+    >>> from_weighted_objects(path)["vertex_weights"]
+    [3, 1]
+    """
+    listed = Graph.from_objects(graph)
+    listed.weights_of_vertices()
+    return from_objects(listed, predictions, **options)
+
+
 def solution_text(sides: npt.ArrayLike) -> str:
     r"""Return a cut as a text: the side of every vertex, one per line.
 

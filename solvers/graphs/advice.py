@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +78,17 @@ class Advice:
     def is_empty(self) -> bool:
         """Whether nothing at all is predicted."""
         return not self.votes.any()
+
+    def about(self, vertices: Array) -> Advice:
+        """Return what is said of some vertices, numbered in that order."""
+        return replace(
+            self,
+            log_odds=self.log_odds[vertices],
+            votes=self.votes[vertices],
+            votes_in=self.votes_in[vertices],
+            estimates=self.estimates[vertices],
+            _components=None if self._components is None else self._components[vertices],
+        )
 
     def agreement(self, sides: Array) -> float | None:
         """Return the share of votes that a solution agrees with, a cut in each component up to its complement; None without votes."""

@@ -15,12 +15,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from solvers.field_faults import from_validation_error
 from solvers.graphs.arrays import as_written, list_of
+from solvers.graphs.independent_set import INDEPENDENT_SET
 from solvers.graphs.max_cut import MAX_CUT, PETERSEN_EDGES
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.result import GraphResult
+from solvers.graphs.set_cover import SET_COVER
+from solvers.graphs.vertex_cover import VERTEX_COVER
 from solvers.operation import Context, ForesolveError, InvalidInput, MapFailure, Operation, Resources, Snapshot
 
-SOLVERS: dict[str, Operation[Any, GraphResult]] = {operation.name: operation for operation in (MAX_CUT,)}
+SOLVERS: dict[str, Operation[Any, GraphResult]] = {
+    operation.name: operation for operation in (MAX_CUT, VERTEX_COVER, INDEPENDENT_SET, SET_COVER)
+}
 """Who answers the instances, by problem."""
 
 MOST_INSTANCES = 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,27 @@ Repair: TypeAlias = dict[str, str | None]
 LARGEST_SUM = 2**53
 """Integer weights are exact while the sum of their magnitudes fits a float64."""
 
+Problem: TypeAlias = Literal["max-cut", "vertex-cover", "independent-set"]
+"""What a graph is looked at for."""
+
+# What becomes of what the problem cannot use: of one self-loop or duplicate, and of several.
+_LOOPS = {
+    "max-cut": ("1 self-loop was dropped", "{} self-loops were dropped"),
+    "vertex-cover": (
+        "1 self-loop was taken out and its vertex put into the cover",
+        "{} self-loops were taken out and their vertices put into the cover",
+    ),
+    "independent-set": (
+        "1 self-loop was taken out and its vertex kept out of the set",
+        "{} self-loops were taken out and their vertices kept out of the set",
+    ),
+}
+_ADDED = (
+    "1 edge repeats an earlier one and its weight was added",
+    "{} edges repeat earlier ones and their weights were added",
+)
+_DROPPED = ("1 edge repeats an earlier one and was dropped", "{} edges repeat earlier ones and were dropped")
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -29,7 +50,9 @@ class Instance:
     edges : int32 array of shape (m, 2)
         Positions of vertices, from 0; no duplicates, no self-loops.
     edge_weights : array of shape (m,)
-        int64 if all are integers, else float64. A weight may be 0.
+        int64 if all are integers, else float64. A weight may be 0. All 1 for problems about vertices.
+    vertex_weights : array of shape (n,)
+        int64 if all are integers, else float64; not negative. All 1 for problems about edges.
     labels : list, optional
         The caller's names of the vertices.
     index_base : int
@@ -37,7 +60,7 @@ class Instance:
     warnings : list of dict
         What was repaired: one entry for each kind of repair.
     loops : int32 array
-        The vertices of the self-loops that were dropped.
+        The vertices of the self-loops that were dropped; a vertex may come more than once.
     listed_rows : int64 array of shape (listed,)
         For every listed edge its row in `edges`; -1 for a self-loop.
     is_swapped : bool array of shape (listed,)
@@ -51,6 +74,7 @@ class Instance:
     num_vertices: int
     edges: npt.NDArray[np.int32]
     edge_weights: Array
+    vertex_weights: Array
     labels: list[Any] | None
     index_base: int
     warnings: list[Repair]
@@ -72,13 +96,16 @@ class Instance:
         return [self.labels[position] for position in many.tolist()]
 
 
-def canonicalise(graph: Graph) -> Instance:
-    """Return a listed graph as a simple one: weights of duplicates added, self-loops dropped.
+def canonicalise(graph: Graph, problem: Problem = "max-cut") -> Instance:
+    """Return a listed graph as a simple one: duplicates merged, self-loops dropped.
+
+    For cuts the weights of duplicates are added, and those of vertices ignored; for covers and independent sets it is the weights of
+    edges that are.
 
     Raises
     ------
     InvalidGraph
-        If there are more than 2^31 - 1 vertices, or weights too large to be added.
+        If there are more than 2^31 - 1 vertices, weights too large to be added, or a vertex of negative weight.
 
     Notes
     -----
@@ -108,13 +135,15 @@ def canonicalise(graph: Graph) -> Instance:
     is_repeat = np.ones(len(listed), dtype=bool)
     is_repeat[kept[firsts]] = False
     is_repeat[is_loop] = False
+    is_cut = problem == "max-cut"
     return Instance(
         graph.num_vertices,
         edges,
-        _added_weights(graph, kept, rows, len(edges)),
+        _added_weights(graph, kept, rows, len(edges)) if is_cut else np.ones(len(edges), np.int64),
+        np.ones(graph.num_vertices, np.int64) if is_cut else _vertex_weights(graph),
         graph.labels,
         graph.index_base,
-        _repairs(graph, np.flatnonzero(is_loop), np.flatnonzero(is_repeat)),
+        _repairs(graph, problem, np.flatnonzero(is_loop), np.flatnonzero(is_repeat)),
         listed[is_loop, 0].astype(np.int32),
         listed_rows,
         is_swapped,
@@ -143,21 +172,43 @@ def _added_weights(graph: Graph, kept: npt.NDArray[np.int64], rows: npt.NDArray[
     return added.astype(np.int64) if is_exact and bool((added == np.rint(added)).all()) else added
 
 
-def _repairs(graph: Graph, loops: npt.NDArray[np.int64], repeats: npt.NDArray[np.int64]) -> list[Repair]:
+def _vertex_weights(graph: Graph) -> Array:
+    weights = graph.weights_of_vertices()
+    if weights is None:
+        return np.ones(graph.num_vertices, np.int64)
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        raise _fault_of_vertex(graph, int(negative[0]), f"a weight of {weights[negative[0]]} is negative")
+    with np.errstate(over="ignore"):
+        total = weights.sum(dtype=np.float64)
+    is_exact = total <= 2 * LARGEST_SUM and int(weights.sum()) <= LARGEST_SUM
+    is_integral = bool((weights == np.rint(weights)).all())
+    if not np.isfinite(total) or (is_integral and not is_exact):
+        beyond = "2^53, beyond which they are not added exactly" if is_integral else "the largest float"
+        heaviest = int(np.argmax(weights))
+        raise _fault_of_vertex(graph, heaviest, f"with a weight of {weights[heaviest]} the weights sum to more than {beyond}")
+    return weights.astype(np.int64) if is_integral else weights
+
+
+def _fault_of_vertex(graph: Graph, vertex: int, complaint: str) -> InvalidGraph:
+    name = vertex + graph.index_base if graph.labels is None else as_written(graph.labels[vertex])
+    return InvalidGraph(f"vertex {name}: {complaint}", pointer=graph.source.vertex_weight.format(vertex=vertex))
+
+
+def _repairs(graph: Graph, problem: Problem, loops: npt.NDArray[np.int64], repeats: npt.NDArray[np.int64]) -> list[Repair]:
     repairs: list[Repair] = []
     if graph.source.is_directed:
         repairs.append({"code": "directed", "message": "the directions of the edges were dropped", "pointer": None})
     if len(loops):
-        what = "1 self-loop was dropped" if len(loops) == 1 else f"{len(loops)} self-loops were dropped"
-        repairs.append(_repair(graph, "self-loops", what, int(loops[0])))
+        repairs.append(_repair(graph, "self-loops", _counted(_LOOPS[problem], len(loops)), int(loops[0])))
     if len(repeats):
-        what = (
-            "1 edge repeats an earlier one and its weight was added"
-            if len(repeats) == 1
-            else f"{len(repeats)} edges repeat earlier ones and their weights were added"
-        )
+        what = _counted(_ADDED if problem == "max-cut" else _DROPPED, len(repeats))
         repairs.append(_repair(graph, "duplicate-edges", what, int(repeats[0])))
     return repairs
+
+
+def _counted(one_or_many: tuple[str, str], count: int) -> str:
+    return one_or_many[0] if count == 1 else one_or_many[1].format(count)
 
 
 def _repair(graph: Graph, code: str, what: str, first: int) -> Repair:

@@ -29,6 +29,7 @@ from solvers.graphs.cover_rules import (
     entry_ends,
     lift_independent_set,
     make_desk,
+    restrict_independent_set,
     take_flow_out,
     worth_looking_at,
 )
@@ -121,6 +122,22 @@ class CoverReduction:
         bool array of shape (n,)
         """
         return ~self.lift(~np.asarray(members, dtype=np.bool_))
+
+    def restrict(self, members: np.ndarray) -> np.ndarray:
+        """Return an independent set of the kernel that an independent set of the graph comes to; mostly its lift is no lighter.
+
+        Parameters
+        ----------
+        members : bool array of shape (n,)
+
+        Returns
+        -------
+        bool array of shape (k,)
+        """
+        remaining = np.array(members, dtype=np.bool_)
+        restrict_independent_set(self.log, self._ends, remaining)
+        kept: np.ndarray = remaining[self.kernel_vertices]
+        return kept
 
     @property
     def _ends(self) -> np.ndarray:

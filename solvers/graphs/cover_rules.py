@@ -176,6 +176,27 @@ def lift_independent_set(log, ends, members):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def restrict_independent_set(log, ends, members):  # type: ignore[no-untyped-def]
+    """Decide the vertices that are left, given an independent set of the graph before; what of it the kernel cannot hold is dropped.
+
+    No step loses weight but ``unconfined`` ones of a longer chain and ``nt``.
+    """
+    for entry in range(ends.shape[0]):
+        begin = ends[entry - 1] if entry > 0 else 0
+        rule, names = log[begin], log[begin + 2 : ends[entry]]
+        v = names[0]
+        if rule == FOLD:
+            members[v] = members[names[1]] and members[names[2]]
+        elif rule == DOMINATION:
+            # Whatever a set holds besides `v`, it may hold besides the vertex with fewer neighbours.
+            members[names[1]] = members[names[1]] or members[v]
+        elif rule == TWIN and len(names) == 2:
+            members[v] = members[v] or members[names[1]]
+        elif rule == TWIN:
+            members[v] = members[names[2]] and members[names[3]] and members[names[4]]
+
+
+@njit(cache=True, nogil=True)
 def entry_ends(log, used, ends):  # type: ignore[no-untyped-def]
     """Fill in where the entries of the log end, and return their number."""
     count, place = 0, 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from solvers.graphs.bound import Bound, trivial_bound
 from solvers.graphs.components import balanced_sides
+from solvers.graphs.cover_kernel import VertexComponent
 from solvers.graphs.cp_sat import cp_sat_max_cut
 from solvers.graphs.elimination import elimination_optimum, plan_elimination
 from solvers.graphs.enumeration import MAX_VERTICES, enumerate_max_cut
@@ -57,7 +58,7 @@ def cut_without_conflict(component: Component) -> ExactCut | None:
     return ExactCut(int(bound.value), sides, bound)
 
 
-def is_narrow(component: Component, seconds: float, stop: Stop) -> bool:
+def is_narrow(component: Component | VertexComponent, seconds: float, stop: Stop) -> bool:
     """Return whether elimination tables are small enough to be made; False as well if finding out may take longer than `seconds`."""
     if PLANNING_SECONDS_PER_EDGE * len(component.edges) > seconds:
         return False

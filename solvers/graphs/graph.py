@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Literal
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from solvers.graphs.arrays import Array, as_written, inside, integers, is_integer, numbers, pairs
+from solvers.graphs.arrays import Array, as_written, integers, is_integer, numbers, pairs
 from solvers.graphs.pairs import first_appearances
 from solvers.operation import InvalidInput
 
@@ -32,6 +32,8 @@ class Source:
     ----------
     edge, first, second, weight : str
         JSON pointers of an edge, its two ends and its weight, with `{edge}` for its index; in a flat list, `{even}` and `{odd}`.
+    vertex_weight : str
+        JSON pointer of the weight of a vertex, with `{vertex}` for its position.
     lines : int64 array of shape (listed,), optional
         The line of a text that each edge stands on.
     has_row_per_edge : bool
@@ -46,6 +48,7 @@ class Source:
     first: str = "/edges/{edge}/0"
     second: str = "/edges/{edge}/1"
     weight: str = "/edge_weights/{edge}"
+    vertex_weight: str = "/vertex_weights/{vertex}"
     lines: npt.NDArray[np.int64] | None = None
     has_row_per_edge: bool = True
     format: str | None = None
@@ -93,6 +96,9 @@ class Graph:
         The id of the first vertex, where ids are integers.
     source : Source
         Where the edges were listed, for messages.
+    read_vertex_weights : callable, optional
+        Returns `vertex_weights` where they are not given but written somewhere in the source. It is called only for problems that
+        look at them.
 
     Attributes
     ----------
@@ -127,6 +133,7 @@ class Graph:
         index_base: int = 0,
         *,
         source: Source = INLINE,
+        read_vertex_weights: Callable[[], Any] | None = None,
     ) -> None:
         if not is_integer(index_base) or index_base not in (0, 1):
             raise InvalidGraph(f"ids count from 0 or 1, not from {as_written(index_base)}", pointer="/index_base")
@@ -142,6 +149,7 @@ class Graph:
         self._require_vertices()
         self.edge_weights = self._weights_of_edges(edge_weights)
         self.vertex_weights = self._weights_of_vertices(vertex_weights)
+        self.read_vertex_weights = read_vertex_weights
 
     def __repr__(self) -> str:
         return f"<Graph with {self.num_vertices} vertices and {len(self.edges)} listed edges>"
@@ -153,8 +161,8 @@ class Graph:
         Parameters
         ----------
         graph : Graph, networkx.Graph, SciPy sparse matrix or array, or edge array
-            NetworkX graphs may be directed or have parallel edges; edge attribute `weight`, 1 where it is missing. Of a matrix,
-            entries (i, j) and (j, i) are one edge: their values must be equal, or one of them absent. An edge array has two
+            NetworkX graphs may be directed or have parallel edges; attribute `weight` of edges and of nodes, 1 where it is missing.
+            Of a matrix, entries (i, j) and (j, i) are one edge: their values must be equal, or one of them absent. An edge array has two
             columns, or three with the weights.
 
         Raises
@@ -176,6 +184,22 @@ class Graph:
         if scipy.sparse.issparse(graph):
             return _from_sparse(graph)
         return _from_edge_array(graph)
+
+    def weights_of_vertices(self) -> Array | None:
+        """Return the weights of the vertices, whether given or written in the source; None if there are none.
+
+        Raises
+        ------
+        InvalidGraph
+            If those of the source are no finite numbers, or not one for each vertex.
+        """
+        if self.vertex_weights is None and self.read_vertex_weights is not None:
+            try:
+                self.vertex_weights = self._weights_of_vertices(self.read_vertex_weights())
+            except InvalidInput as fault:
+                fault.pointer = self.source.vertex_weight if fault.pointer is None else fault.pointer
+                raise
+        return self.vertex_weights
 
     def _positions_of(self, edges: Any, positions: Mapping[Hashable, int] | None) -> npt.NDArray[np.int64]:
         def place(index: int) -> str:
@@ -237,7 +261,7 @@ class Graph:
     def _weights_of_vertices(self, weights: Any) -> Array | None:
         if weights is None:
             return None
-        found = numbers(_as_list(weights), inside("/vertex_weights"))
+        found = numbers(_as_list(weights), lambda vertex: self.source.vertex_weight.format(vertex=vertex))
         if found.shape != (self.num_vertices,):
             raise InvalidGraph(f"{len(found)} weights for {self.num_vertices} vertices", pointer="/vertex_weights")
         return found
@@ -316,6 +340,7 @@ def listing_only(listed: Graph, kept: npt.NDArray[np.int64]) -> Graph:
         listed.labels,
         listed.index_base,
         source=replace(listed.source, lines=lines, has_row_per_edge=False),
+        read_vertex_weights=listed.read_vertex_weights,
     )
 
 
@@ -331,6 +356,7 @@ def _from_networkx(graph: networkx.Graph) -> Graph:
         list(map(itemgetter(2), listed)),
         labels=None if is_dense else labels,
         source=Source(is_directed=graph.is_directed()),
+        read_vertex_weights=lambda: [weight for _, weight in graph.nodes(data="weight", default=1)],
     )
 
 

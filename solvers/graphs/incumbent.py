@@ -1,6 +1,8 @@
-"""The best cut so far, kept for each component apart: what one candidate does well and another badly is put together."""
+"""The best solution so far, kept for each component apart: what one candidate does well and another badly is put together."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from solvers.graphs.kernel import SearchSpace
 
 
 class Incumbent:
-    """The best cut of a search space that was offered.
+    """The best solution of a search space that was offered.
 
     Parameters
     ----------
@@ -19,13 +21,14 @@ class Incumbent:
     Attributes
     ----------
     sides : int8 array of shape (n,)
+        At first all 0: of a cut the sides, of an independent set 1 for its members.
     value : int
         In kernel units, on the open components alone.
     source : str
         The stage that first produced this value.
     """
 
-    def __init__(self, space: SearchSpace, source: str) -> None:
+    def __init__(self, space: SearchSpace[Any], source: str) -> None:
         self._space = space
         self.sides = np.zeros(space.num_vertices, np.int8)
         self._part_values = np.zeros(len(space.open), np.int64)

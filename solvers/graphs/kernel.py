@@ -8,9 +8,9 @@ sees it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -97,6 +97,15 @@ class Kernel:
         """Whether any vertex left."""
         return len(self.reduction.eliminated) > 0
 
+    @property
+    def scale(self) -> int:
+        """The unit of the reduced weights is so many times finer than that of the integers before."""
+        return self.reduction.scale
+
+    def steps(self) -> list[list[Any]]:
+        """Return the reductions for a certificate."""
+        return self.reduction.steps()
+
     @cached_property
     def components(self) -> list[Component]:
         """The connected components, by their first vertex; all as one where there was no time to reduce the graph."""
@@ -109,8 +118,8 @@ class Kernel:
         count = int(labels.max()) + 1
         if count == 1:
             return [self._as_one_component()]
-        vertices, vertex_starts = _grouped(labels, count)
-        rows, row_starts = _grouped(labels[self.edges[:, 0]], count)
+        vertices, vertex_starts = grouped(labels, count)
+        rows, row_starts = grouped(labels[self.edges[:, 0]], count)
         position = np.empty(self.num_vertices, np.int32)
         position[vertices] = np.arange(self.num_vertices) - np.repeat(vertex_starts[:-1], np.diff(vertex_starts))
         return [
@@ -143,17 +152,65 @@ class Kernel:
         return np.ascontiguousarray(sides[self.reduction.kernel_vertices], dtype=np.int8)
 
 
-class SearchSpace:
+class Part(Protocol):
+    """A connected component of a kernel; its weights are those of its edges or of its vertices."""
+
+    @property
+    def vertices(self) -> np.ndarray: ...
+
+    @property
+    def edges(self) -> np.ndarray: ...
+
+    @property
+    def weights(self) -> np.ndarray: ...
+
+    @property
+    def num_vertices(self) -> int: ...
+
+
+class ReducedGraph(Protocol):
+    """What a search needs to know of a kernel, whatever the problem."""
+
+    num_vertices: int
+    edges: np.ndarray
+    is_integral: bool
+    rounding: float
+
+    @property
+    def components(self) -> Sequence[Part]: ...
+
+    @property
+    def is_reduced(self) -> bool: ...
+
+    @property
+    def scale(self) -> int: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    def in_callers_unit(self, kernel_value: float) -> float | int: ...
+
+    def steps(self) -> list[list[Any]]: ...
+
+    def lift(self, sides: np.ndarray) -> np.ndarray: ...
+
+    def restrict(self, sides: np.ndarray) -> np.ndarray: ...
+
+
+AnyKernel = TypeVar("AnyKernel", bound=ReducedGraph)
+
+
+class SearchSpace(Generic[AnyKernel]):
     """The components of a kernel that are not settled, as one graph, with what is known of the others.
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : Kernel or another reduced graph
     settled : mapping of int to (value, sides, bound)
         By index of the component; value and bound in kernel units.
     """
 
-    def __init__(self, kernel: Kernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
+    def __init__(self, kernel: AnyKernel, settled: Mapping[int, tuple[int, np.ndarray, Bound]]) -> None:
         self.kernel = kernel
         self.settled = settled
         self.open = [index for index in range(len(kernel.components)) if index not in settled]
@@ -196,7 +253,8 @@ class SearchSpace:
         return np.ascontiguousarray(self.kernel.restrict(sides)[self.vertices])
 
 
-def _grouped(labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def grouped(labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the labels 0, 1, .., those of each label in increasing order, and where each label's begin and end."""
     return np.argsort(labels, kind="stable"), np.concatenate(([0], np.cumsum(np.bincount(labels, minlength=count))))
 
 

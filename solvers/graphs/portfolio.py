@@ -12,7 +12,6 @@ sweeps, exact methods by work; then the same seed gives the same answer.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -37,7 +36,8 @@ from solvers.graphs.progress import Progress
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.rounding import hyperplane_sides
 from solvers.graphs.run_clock import RunClock
-from solvers.graphs.search_parts import Allowance, advice_free_search, advice_search
+from solvers.graphs.search_parts import advice_free_search, advice_search
+from solvers.graphs.turns import Allowance, Turns
 from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
@@ -48,7 +48,6 @@ WHOLE_SHARE = 0.8
 # Of the time, for what is cheap on most graphs but not on the largest: odd cycles, roundings, a look for components of small width.
 SMALL_SHARE = 0.05
 
-FIRST_SLICE = 1 / 64
 SDP_SWEEPS = 20
 HYPERPLANES = 128
 ROUNDED_STARTS = 8
@@ -96,7 +95,6 @@ class Portfolio:
         self._by_iterations = options.max_iterations is not None
         self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(3)]
         self._roundings: list[np.ndarray] = []
-        self._allowances: list[Allowance] = []
         self.solved_prefix: int | None = None
         self.rounded_relaxation = False
         self.clock = RunClock(
@@ -148,32 +146,24 @@ class Portfolio:
 
     def _search(self) -> None:
         """Let the two parts take turns, the bounds coming in after their first."""
-        rounds = self._rounds()
+        turns = self._turns()
+        rounds = turns.rounds()
         next(rounds)
         for bound in (self._bound_cheaply, self._relax):
             if self._must_stop():
                 return
             bound()
-        self._settle_up_for_bounds()
+        # What the bounds left of their share is the search's, and what they took beyond it is not.
+        turns.give(BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0))
         for _ in rounds:
             if self._must_stop():
                 return
 
     def _warm_up(self) -> None:
-        next(self._rounds())
+        next(self._turns().rounds())
 
-    def _rounds(self) -> Iterator[None]:
-        parts = self._parts()
-        self._allowances = [allowance for _, allowance in parts]
-        share = FIRST_SLICE
-        while not all(allowance.is_spent for allowance in self._allowances):
-            for work, allowance in parts:
-                self._spend(work, allowance, min(share, 1.0))
-                if self._must_stop():
-                    break
-            self.clock.lap("search")
-            yield
-            share *= 2
+    def _turns(self) -> Turns:
+        return Turns(self._parts(), self.clock, self._must_stop)
 
     def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
         progress = self.progress
@@ -194,19 +184,6 @@ class Portfolio:
             return Allowance(iterations=self._options.max_iterations)
         share = SEARCH_SHARE if self._has_finish else SEARCH_SHARE + EXACT_SHARE
         return Allowance(seconds=share * self.clock.total / (1 if self._advice is None else 2))
-
-    def _spend(self, work: Iterator[int], allowance: Allowance, share: float) -> None:
-        while allowance.share < share and not self._must_stop():
-            started = time.monotonic()
-            iterations = next(work)
-            allowance.charge(iterations, time.monotonic() - started)
-        self.clock.decided |= not self._by_iterations
-
-    def _settle_up_for_bounds(self) -> None:
-        """Give the search what the bounds left of their share, or take from it what they took beyond."""
-        unused = BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0)
-        for allowance in self._allowances:
-            allowance.seconds += unused / len(self._allowances)
 
     def _rounded_start(self, index: int) -> np.ndarray | None:
         return self._roundings[index % len(self._roundings)] if self._roundings else None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, PrivateAttr, WithJsonSchema, model_validator
 
 from solvers.graphs.arrays import Flag, Integer, Number, as_written, inside, integers, is_integer, list_of
-from solvers.graphs.canonical import Instance, canonicalise
+from solvers.graphs.canonical import Instance, Problem, canonicalise
 from solvers.graphs.formats import Format, read_graph, read_node_link
 from solvers.graphs.formats.node_link import frozen
 from solvers.graphs.graph import FLAT, Graph, InvalidGraph
@@ -81,7 +81,10 @@ class InstanceFields(BaseModel):
     edge_weights: Annotated[list[Any], list_of(_NUMBER)] | None = Field(
         None, description="Any sign; default 1. Integers are exact while the sum of their magnitudes is at most 2^53."
     )
-    vertex_weights: Annotated[list[Any], list_of(_NUMBER)] | None = Field(None, description="Ignored by problems about edges.")
+    vertex_weights: Annotated[list[Any], list_of(_NUMBER)] | None = Field(
+        None,
+        description="Not negative; default 1. Ignored by problems about edges, as weights of edges are by those about vertices.",
+    )
     index_base: Integer | None = Field(
         None,
         ge=0,
@@ -97,6 +100,11 @@ class InstanceFields(BaseModel):
 
     @model_validator(mode="after")
     def _is_one_instance(self) -> Self:
+        self.require_one_graph()
+        return self
+
+    def require_one_graph(self) -> None:
+        """Refuse with a ValueError what gives no graph, or more than one."""
         inline = ("num_vertices", "edges", "edges_flat", "edge_weights", "vertex_weights", "labels")
         given = [name for name in inline if getattr(self, name) is not None]
         if self.graph is not None and given:
@@ -105,10 +113,9 @@ class InstanceFields(BaseModel):
             raise ValueError("there is no graph: give 'edges', 'edges_flat', 'num_vertices', 'labels' or 'graph'")
         if self.edges is not None and self.edges_flat is not None:
             raise ValueError("edges and edges_flat are the same list; give one of them")
-        return self
 
-    def read_instance(self, context: Context) -> Instance:
-        """Return the graph in canonical order.
+    def read_instance(self, context: Context, problem: Problem = "max-cut") -> Instance:
+        """Return the graph in canonical order, as a problem looks at it.
 
         Raises
         ------
@@ -125,7 +132,7 @@ class InstanceFields(BaseModel):
         where = "/graph" if self.graph is not None else "/num_vertices"
         context.require("max_vertices", graph.num_vertices, "vertices", pointer=where)
         context.require("max_edges", len(graph.edges), "edges", pointer="/graph" if self.graph is not None else "/edges")
-        return canonicalise(graph)
+        return canonicalise(graph, problem)
 
     def _inline(self, context: Context) -> Graph:
         context.require("max_vertices", self.num_vertices or 0, "vertices", pointer="/num_vertices")

@@ -8,9 +8,7 @@ advice beside it exactly what it finds without. One iteration is one sweep of si
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -18,8 +16,9 @@ import numpy as np
 from solvers.graphs.annealing import Annealer, descend
 from solvers.graphs.csr import Csr
 from solvers.graphs.incumbent import Incumbent
-from solvers.graphs.kernel import SearchSpace
+from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.tabu import Tabu
+from solvers.graphs.turns import Allowance
 from solvers.graphs.window_moves import WindowMover
 
 FIRST_SWEEPS = 500
@@ -51,44 +50,8 @@ class OfferAdvised(Protocol):
     def __call__(self, sides: np.ndarray, source: str, threshold: int | None = None) -> None: ...
 
 
-@dataclass
-class Allowance:
-    """What a part may still spend: iterations, or seconds at the speed seen so far.
-
-    Parameters
-    ----------
-    iterations : float
-    seconds : float
-    """
-
-    iterations: float = math.inf
-    seconds: float = math.inf
-    spent_iterations: int = field(default=0, init=False)
-    spent_seconds: float = field(default=0.0, init=False)
-
-    @property
-    def share(self) -> float:
-        """Share of the allowance that is spent, in [0, 1] while something is left."""
-        return max(self.spent_iterations / self.iterations, self.spent_seconds / self.seconds if self.seconds > 0 else 1.0)
-
-    @property
-    def is_spent(self) -> bool:
-        return self.share >= 1
-
-    def charge(self, iterations: int, seconds: float) -> None:
-        self.spent_iterations += iterations
-        self.spent_seconds += seconds
-
-    def fits(self, iterations: int) -> int:
-        """Return how many of `iterations` are likely to fit into what is left, at least 1."""
-        left = self.iterations - self.spent_iterations
-        if math.isfinite(self.seconds) and self.spent_iterations and self.spent_seconds:
-            left = min(left, (self.seconds - self.spent_seconds) * self.spent_iterations / self.spent_seconds)
-        return max(1, int(min(iterations, left)))
-
-
 def advice_free_search(
-    space: SearchSpace, offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
+    space: SearchSpace[Kernel], offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[int]:
     """Anneal from random cuts and from those of `starts` in turn, longer each time.
 
@@ -132,7 +95,7 @@ def advice_free_search(
 
 
 def advice_search(
-    space: SearchSpace,
+    space: SearchSpace[Kernel],
     offer: OfferAdvised,
     incumbent: Incumbent,
     candidates: Iterable[tuple[str, int | None, np.ndarray]],
@@ -211,7 +174,7 @@ def _tabu(csr: Csr, sides: np.ndarray, offer: Offer, iterations: int, rng: np.ra
         yield step
 
 
-def _window_mover(space: SearchSpace, rng: np.random.Generator) -> WindowMover | None:
+def _window_mover(space: SearchSpace[Kernel], rng: np.random.Generator) -> WindowMover | None:
     if not space.num_vertices or 2 * len(space.weights) > WINDOW_DEGREE * space.num_vertices:
         return None
     return WindowMover(space.csr, seed=int(rng.integers(2**62)))

@@ -11,7 +11,6 @@ iterations, exact methods by work; then the same seed gives the same answer.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -26,12 +25,12 @@ from solvers.graphs.incidence import Incidence
 from solvers.graphs.integer_weights import IntegerWeights
 from solvers.graphs.lagrangian_bound import LARGEST_LP, Subgradient, exact_prices, lp_prices
 from solvers.graphs.learned_set_cover import SetCandidate, advice_about, set_cover_candidates
-from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, FIRST_SLICE, SEARCH_SHARE, SMALL_SHARE
+from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMALL_SHARE
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.run_clock import RunClock
-from solvers.graphs.search_parts import Allowance
 from solvers.graphs.set_cover_search import advice_free_search, advice_search
 from solvers.graphs.set_reductions import reduce_sets
+from solvers.graphs.turns import Allowance, Turns
 from solvers.operation import Context
 
 # Before the linear relaxation, and where that is too large.
@@ -93,7 +92,6 @@ class SetCoverPortfolio:
         self._options = options
         self._by_iterations = options.max_iterations is not None
         self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(2)]
-        self._allowances: list[Allowance] = []
         size = len(incidence.elements) + incidence.num_sets + incidence.num_elements
         self.clock = RunClock(context, time_limit=time_limit, size=size, counts_iterations=self._by_iterations)
         reduction = reduce_sets(incidence, stop=self.clock.after(SMALL_SHARE))
@@ -139,32 +137,25 @@ class SetCoverPortfolio:
 
     def _search(self) -> None:
         """Let the two parts take turns, the bounds and a short attempt at the optimum coming in after their first."""
-        rounds = self._rounds()
+        turns = self._turns()
+        rounds = turns.rounds()
         next(rounds)
         for stage in (SetCoverPortfolio._ascend, SetCoverPortfolio._relax, SetCoverPortfolio._attempt):
             if self._must_stop():
                 return
             stage(self)
-        self._settle_up()
+        unused = BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0)
+        # What the bounds left of their share is the search's only where nothing else needs it.
+        turns.give(min(0.0, unused) if self._has_finish else unused)
         for _ in rounds:
             if self._must_stop():
                 return
 
     def _warm_up(self) -> None:
-        next(self._rounds())
+        next(self._turns().rounds())
 
-    def _rounds(self) -> Iterator[None]:
-        parts = self._parts()
-        self._allowances = [allowance for _, allowance in parts]
-        share = FIRST_SLICE
-        while not all(allowance.is_spent for allowance in self._allowances):
-            for work, allowance in parts:
-                self._spend(work, allowance, min(share, 1.0))
-                if self._must_stop():
-                    break
-            self.clock.lap("search")
-            yield
-            share *= 2
+    def _turns(self) -> Turns:
+        return Turns(self._parts(), self.clock, self._must_stop)
 
     def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
         progress = self.progress
@@ -185,21 +176,6 @@ class SetCoverPortfolio:
         if self._has_finish:
             share = SEARCH_SHARE / 2 if len(self._kernel.elements) <= PROMISING_FOR_EXACT else SEARCH_SHARE
         return Allowance(seconds=share * self.clock.total / (1 if self._advice is None else 2))
-
-    def _spend(self, work: Iterator[int], allowance: Allowance, share: float) -> None:
-        while allowance.share < share and not self._must_stop():
-            started = time.monotonic()
-            iterations = next(work)
-            allowance.charge(iterations, time.monotonic() - started)
-        self.clock.decided |= not self._by_iterations
-
-    def _settle_up(self) -> None:
-        """Take from the search what the bounds took beyond their share, or give it what they left where nothing else needs it."""
-        unused = BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0)
-        if unused > 0 and self._has_finish:
-            return
-        for allowance in self._allowances:
-            allowance.seconds += unused / len(self._allowances)
 
     def _candidates(self) -> Iterator[SetCandidate]:
         if self._advice is None:

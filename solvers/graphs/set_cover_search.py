@@ -15,7 +15,7 @@ from solvers.graphs.cover_progress import CoverIncumbent
 from solvers.graphs.incidence import Incidence
 from solvers.graphs.learned_set_cover import SetCandidate
 from solvers.graphs.row_weighting import RowWeighting
-from solvers.graphs.search_parts import Allowance
+from solvers.graphs.turns import Allowance
 
 FIRST_STEPS = 50_000
 STEP_GROWTH = 4

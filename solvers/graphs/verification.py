@@ -1,4 +1,4 @@
-"""Check a solution and prove its bound again, from the caller's graph alone.
+"""Check a solution and prove its bound again, from the caller's instance alone.
 
 Neither the solution nor the certificate need come from this service, and neither is trusted.
 """
@@ -6,21 +6,24 @@ Neither the solution nor the certificate need come from this service, and neithe
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
 from solvers.graphs import adapters
+from solvers.graphs.any_instance import AnyInstanceFields, AnyProblem, body_of
 from solvers.graphs.arrays import as_written
 from solvers.graphs.canonical import Instance
 from solvers.graphs.certificate import load
-from solvers.graphs.request import InstanceFields
 from solvers.graphs.result import BoundKind, Number, WarningEntry, ratio, relative_gap
-from solvers.graphs.verify import prove
+from solvers.graphs.verify import Proof, prove, prove_cover, prove_independent_set
+from solvers.graphs.verify_set_cover import check_cover, prove_set_cover
+from solvers.graphs.vertex_solution import ids_in, members_named, value_of, violations_of
 from solvers.operation import Context, InvalidInput, Operation, Resources, UnknownFile
 
 MOST_VIOLATIONS = 10
+MOST_DIGITS = 19
 RELATIVE_TOLERANCE = 1e-9
 
 TRIANGLE = {"num_vertices": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
@@ -37,12 +40,26 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         **TRIANGLE,
         "certificate": {"kind": "sdp_dual", "y": [0.1, 0.1, 0.1], "delta": 0.0},
     },
+    "A least cover of a triangle, and why": {
+        "problem": "vertex-cover",
+        **TRIANGLE,
+        "solution": [0, 2],
+        "certificate": {"kind": "edge_packing", "edges": [0, 1, 2], "y": [1, 1, 1], "scale": 2},
+    },
+    "Two vertices that are joined": {"problem": "independent-set", **TRIANGLE, "solution": [0, 1]},
+    "A cover by sets, and what it costs at least": {
+        "problem": "set-cover",
+        "sets": [[0, 1], [1, 2], [0, 2]],
+        "solution": [0, 1],
+        "certificate": {"kind": "lagrangian", "y": [1, 1, 1], "scale": 2},
+    },
 }
 
 DESCRIPTION = """
-Checks a solution (a list of sides, the text of a solution file, or `{"file": id}`) and a certificate, as a solve returned it or
-from elsewhere. Vertices of a certificate are positions from 0, edges rows of the list without duplicates and self-loops. What is wrong
-with a solution is in `violations`, what is wrong with a certificate in `faults`; neither is an error of the request.
+Checks a solution (a list of sides or of chosen ids, the text of a solution file, or `{"file": id}`) and a certificate, as a solve
+returned it or from elsewhere. Vertices of a certificate are positions from 0, edges rows of the list without duplicates and
+self-loops. What is wrong with a solution is in `violations`, what is wrong with a certificate in `faults`; neither is an error of the
+request.
 """
 
 
@@ -51,7 +68,7 @@ class SolutionFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    file: str = Field(description="Id of a file with one side per line.")
+    file: str = Field(description="Id of a file as a solve writes it.")
 
 
 def _solution(value: Any) -> Any:
@@ -59,18 +76,19 @@ def _solution(value: Any) -> Any:
         return value
     if isinstance(value, dict):
         return SolutionFile.model_validate(value)
-    raise ValueError(f"{as_written(value)} is neither a list of sides nor a text nor an object that names a file")
+    raise ValueError(f"{as_written(value)} is neither a list nor a text nor an object that names a file")
 
 
-class VerifyRequest(InstanceFields):
-    """A graph with a solution, a certificate, or both."""
+class VerifyRequest(AnyInstanceFields):
+    """A graph or set system with a solution, a certificate, or both."""
 
-    problem: Literal["max-cut"] = Field(description="What the solution solves.")
-    solution: Annotated[Any, PlainValidator(_solution, json_schema_input_type=list[int] | str | SolutionFile | None)] = Field(
-        None, description="The side, 0 or 1, of every vertex in the order of the labels or ids; as a text, one per line."
+    solution: Annotated[Any, PlainValidator(_solution, json_schema_input_type=list[Any] | str | SolutionFile | None)] = Field(
+        None,
+        description="Of max-cut the side, 0 or 1, of every vertex in the order of the labels or ids, else the chosen ids; as a text, "
+        "one per line, and for vertex-cover in the format of PACE as well.",
     )
     certificate: dict[str, Any] | None = Field(
-        None, description="The proof of an upper bound: `kind` and the fields of that kind, or `kind` and `file`."
+        None, description="The proof of a bound: `kind` and the fields of that kind, or `kind` and `file`."
     )
 
 
@@ -79,10 +97,10 @@ class VerifyResult(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    feasible: bool | None = Field(None, description="Whether the solution is a cut of this graph; null without a solution.")
+    feasible: bool | None = Field(None, description="Whether the solution is one of this instance; null without a solution.")
     violations: list[str] = Field(default_factory=list, description="Why it is not: the first 10 reasons.")
-    value: Number | None = Field(None, description="Weight of the cut in the weights of the request; null if it is none.")
-    bound: Number | None = Field(None, description="What the certificate proves: no cut is worth more.")
+    value: Number | None = Field(None, description="Objective of the solution in the weights of the request; null if it is none.")
+    bound: Number | None = Field(None, description="What the certificate proves: no solution is better.")
     bound_kind: BoundKind | None = Field(None, description="How it was proven.")
     bound_proved: bool = Field(
         False,
@@ -98,28 +116,74 @@ class VerifyResult(BaseModel):
 
 def run_verify(request: VerifyRequest, context: Context) -> VerifyResult:
     """Carry out a request."""
-    instance = request.read_instance(context)
-    result = VerifyResult(warnings=[WarningEntry.model_validate(warning) for warning in instance.warnings])
+    result = VerifyResult()
+    proof = (_verify_sets if request.problem == "set-cover" else _verify_graph)(request, context, result)
     if request.solution is not None:
-        sides = _sides(request.solution, context)
-        result.violations = _violations(sides, instance)
         result.feasible = not result.violations
-        if result.feasible:
-            result.value = _cut_value(instance, np.array(sides, dtype=np.int8))
-    if request.certificate is not None:
-        proof = prove(
-            instance.num_vertices,
-            instance.edges,
-            instance.edge_weights,
-            request.certificate,
-            load=lambda certificate: load(certificate, context),
-            stop=lambda: context.stop,
-        )
+    if proof is not None:
+        assert request.certificate is not None
         result.bound, result.bound_proved, result.faults = proof.bound, proof.is_proved, list(proof.faults)
         result.bound_kind = None if proof.bound is None else request.certificate["kind"]
     if result.value is not None and result.bound is not None:
         _compare(result, result.value, result.bound)
     return result
+
+
+def _verify_graph(request: VerifyRequest, context: Context, result: VerifyResult) -> Proof | None:
+    """Fill in what is true of a solution about a graph, and return what the certificate proves, if there is one."""
+    instance = request.read(context)
+    result.warnings = [WarningEntry.model_validate(warning) for warning in instance.warnings]
+    if request.solution is not None:
+        check = _check_cut if request.problem == "max-cut" else _check_members
+        check(request, instance, context, result)
+    if request.certificate is None:
+        return None
+    graph = (instance.num_vertices, instance.edges)
+    tools: dict[str, Any] = {"load": lambda certificate: load(certificate, context), "stop": lambda: context.stop}
+    if request.problem == "max-cut":
+        return prove(*graph, instance.edge_weights, request.certificate, **tools)
+    prove_bound = prove_cover if request.problem == "vertex-cover" else prove_independent_set
+    return prove_bound(*graph, instance.vertex_weights, request.certificate, loops=instance.loops, **tools)
+
+
+def _check_cut(request: VerifyRequest, instance: Instance, context: Context, result: VerifyResult) -> None:
+    sides = _sides(request.solution, context)
+    result.violations = _violations(sides, instance)
+    if not result.violations:
+        result.value = _cut_value(instance, np.array(sides, dtype=np.int8))
+
+
+def _check_members(request: VerifyRequest, instance: Instance, context: Context, result: VerifyResult) -> None:
+    assert request.problem in ("vertex-cover", "independent-set")
+    solution = request.solution
+    given = solution if isinstance(solution, list) else ids_in(_text(solution, context), instance)
+    members, wrong = members_named(instance, given)
+    result.violations = wrong or violations_of(instance, request.problem, members)
+    if not result.violations:
+        result.value = value_of(instance, members)
+
+
+def _verify_sets(request: VerifyRequest, context: Context, result: VerifyResult) -> Proof | None:
+    """Fill in what is true of a solution about a set system, and return what the certificate proves, if there is one."""
+    system = request.read_system(context)
+    result.warnings = [WarningEntry.model_validate(warning) for warning in system.warnings]
+    solution = request.solution
+    if solution is not None:
+        words = solution if isinstance(solution, list) else _text(solution, context).split()
+        checked = check_cover(system, [_whole(word) for word in words])
+        result.violations, result.value = list(checked.violations), checked.value
+    if request.certificate is None:
+        return None
+    return prove_set_cover(
+        system,
+        request.certificate,
+        load=lambda certificate: load(certificate, context),
+        stop=lambda: context.stop,
+    )
+
+
+def _whole(word: Any) -> Any:
+    return int(word) if isinstance(word, str) and word.isdecimal() and len(word) < MOST_DIGITS else word
 
 
 def _sides(solution: list[Any] | str | SolutionFile, context: Context) -> list[Any]:
@@ -177,15 +241,15 @@ def from_file(file_id: str) -> dict[str, Any]:
     return adapters.from_file(file_id) | {"problem": "max-cut"}
 
 
-def from_objects(graph: Any, solution: Any = None, certificate: Any = None, *, problem: str = "max-cut") -> dict[str, Any]:
-    """Return the body that asks about a solution and a certificate of a graph in memory.
+def from_objects(graph: Any, solution: Any = None, certificate: Any = None, *, problem: AnyProblem = "max-cut") -> dict[str, Any]:
+    """Return the body that asks about a solution and a certificate of a graph, or a set system, in memory.
 
     Examples
     --------
     >>> from_objects([[0, 1]], solution=[0, 1])["solution"]
     [0, 1]
     """
-    body = adapters.from_objects(graph) | {"problem": problem}
+    body = body_of(problem)(graph) | {"problem": problem}
     if solution is not None:
         body["solution"] = np.asarray(solution).tolist() if isinstance(solution, np.ndarray) else solution
     return body if certificate is None else body | {"certificate": certificate}

@@ -88,7 +88,7 @@ def sniff_format(text: str | bytes) -> str:
 
 def _read(text: Text, format: str | None, index_base: int | None, pointer: str) -> Graph:
     name = sniff(text) if format is None else format
-    source = Source(pointer, pointer, pointer, pointer, has_row_per_edge=name == "edge_list", format=name)
+    source = Source(pointer, pointer, pointer, pointer, pointer, has_row_per_edge=name == "edge_list", format=name)
     if name == "edge_list":
         return read_edge_list(text, source, index_base)
     if index_base is not None and (name == "node_link" or index_base != 1):

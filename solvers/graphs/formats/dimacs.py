@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.graphs.arrays import as_written
+from solvers.graphs.arrays import Array, as_written
 from solvers.graphs.formats.rudy import graph_of_lines
 from solvers.graphs.formats.text import MalformedLine, Text, edges_of
 from solvers.graphs.graph import Graph, InvalidGraph, Source
@@ -16,7 +16,7 @@ def read_dimacs(text: Text, source: Source) -> Graph:
     """Return the graph of a text in DIMACS format.
 
     Lines ``c ..`` are comments, ``e u v [weight]`` edges (``a`` in the files of the shortest-path challenge), ``n v weight``
-    weights of vertices, which are passed over.
+    weights of vertices, 1 where there is none.
 
     Raises
     ------
@@ -35,7 +35,15 @@ def read_dimacs(text: Text, source: Source) -> Graph:
 
     found = text.numbers(lines[is_edge], skip=1)
     edges, weights = edges_of(found)
-    graph = Graph(num_vertices, edges, weights, index_base=1, source=source.on_lines(found.lines))
+    weighted = lines[kinds == ord("n")]
+    graph = Graph(
+        num_vertices,
+        edges,
+        weights,
+        index_base=1,
+        source=source.on_lines(found.lines),
+        read_vertex_weights=(lambda: _vertex_weights(text, weighted, num_vertices)) if len(weighted) else None,
+    )
     if num_edges != len(edges):
         distinct = len(first_appearances(graph.edges[:, 0], graph.edges[:, 1]).firsts)
         if num_edges != distinct:
@@ -43,6 +51,23 @@ def read_dimacs(text: Text, source: Source) -> Graph:
                 header + 1, f"the header promises {num_edges} edges; there are {len(edges)}, {distinct} of them distinct"
             )
     return graph
+
+
+def _vertex_weights(text: Text, lines: npt.NDArray[np.int64], num_vertices: int) -> Array:
+    found = text.numbers(lines, skip=1)
+    wrong = np.flatnonzero(found.fields != 2)
+    if len(wrong):
+        raise MalformedLine(found.lines[wrong[0]], "a line about a vertex is 'n VERTEX WEIGHT'")
+    vertices = found.integers_at(2 * np.arange(len(lines)))
+    outside = np.flatnonzero((vertices < 1) | (vertices > num_vertices))
+    if len(outside):
+        raise MalformedLine(
+            found.lines[outside[0]], f"there is no vertex {vertices[outside[0]]}; ids go from 1 to {num_vertices}"
+        )
+    given = found.numbers[1::2]
+    weights = np.ones(num_vertices, dtype=given.dtype)
+    weights[vertices - 1] = given
+    return weights
 
 
 def read_pace(text: Text, source: Source) -> Graph:

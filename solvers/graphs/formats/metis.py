@@ -13,9 +13,20 @@ from solvers.graphs.graph import Graph, Source, listing_only
 
 
 class Layout(NamedTuple):
-    """What stands on the line of a vertex: that many numbers about it, then its neighbours, each with a weight or without."""
+    """What stands on the line of a vertex.
+
+    Attributes
+    ----------
+    about_vertex : int
+        Numbers about the vertex itself, before its neighbours.
+    weight_place : int or None
+        Which of those is its weight, the first if it has several.
+    has_edge_weights : bool
+        Whether a weight follows every neighbour.
+    """
 
     about_vertex: int
+    weight_place: int | None
     has_edge_weights: bool
 
 
@@ -30,7 +41,7 @@ def read_metis(text: Text, source: Source) -> Graph:
 
     Notes
     -----
-    The sizes and weights of vertices that `fmt` may announce are read and passed over.
+    The sizes of vertices that `fmt` may announce are passed over, and so are weights of a vertex after its first.
     """
     found = text.body
     header = found.after(int(np.argmax(found.fields > 0)) if len(found) else 0)
@@ -63,7 +74,8 @@ def _layout(header: NumberLines) -> Layout:
     num_weights = fields[3] if len(fields) > 3 else has_weights
     if num_weights < 0 or (has_weights and num_weights < 1):
         raise MalformedLine(header.lines[0], f"{num_weights} is not a number of weights per vertex")
-    return Layout(has_sizes + (num_weights if has_weights else 0), bool(has_edge_weights))
+    about_vertex = has_sizes + (num_weights if has_weights else 0)
+    return Layout(about_vertex, has_sizes if has_weights else None, bool(has_edge_weights))
 
 
 def _count_without_blank_end(body: NumberLines) -> int:
@@ -86,7 +98,15 @@ def _adjacency(num_vertices: int, body: NumberLines, layout: Layout, source: Sou
     places = np.repeat(begins + layout.about_vertex, degrees) + stride * ranks
     edges = np.column_stack([np.repeat(np.arange(1, num_vertices + 1), degrees), body.integers_at(places)])
     weights = body.numbers[places + 1] if layout.has_edge_weights else None
-    return Graph(num_vertices, edges, weights, index_base=1, source=source.on_lines(np.repeat(body.lines, degrees)))
+    place = layout.weight_place
+    return Graph(
+        num_vertices,
+        edges,
+        weights,
+        index_base=1,
+        source=source.on_lines(np.repeat(body.lines, degrees)),
+        read_vertex_weights=None if place is None else lambda: body.numbers[begins + place],
+    )
 
 
 def _each_edge_once(listed: Graph) -> Graph:

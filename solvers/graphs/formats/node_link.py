@@ -1,4 +1,4 @@
-"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": ..}], "edges": [{"source": .., "target": .., "weight": ..}]}``."""
+"""Node-link JSON, as NetworkX writes it: ``{"nodes": [{"id": ..}], "edges": [{"source": .., "target": ..}]}``, perhaps with a `weight`."""
 
 from __future__ import annotations
 
@@ -65,10 +65,18 @@ def read_node_link(document: Any, pointer: str = "") -> Graph:
         f"{prefix}/{{edge}}/source",
         f"{prefix}/{{edge}}/target",
         f"{prefix}/{{edge}}/weight",
+        f"{pointer}/nodes/{{vertex}}/weight",
         format="node_link",
         is_directed=bool(document.get("directed", False)),
     )
-    return Graph(len(labels), np.column_stack(ends), weights, labels=labels, source=source)
+    return Graph(
+        len(labels),
+        np.column_stack(ends),
+        weights,
+        labels=labels,
+        source=source,
+        read_vertex_weights=lambda: [node.get("weight", 1) for node in nodes],
+    )
 
 
 def frozen(label: Any, depth: int = DEEPEST_LABEL) -> Any:

@@ -6,6 +6,7 @@ vertices. A cover leaves out an independent set, so that the same certificates b
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -29,10 +30,10 @@ def edge_packing_bound(instance: ProofInstance, certificate: dict[str, Any]) -> 
     if not isinstance(values, list) or len(values) != len(rows) or not all(type(y) is int and y >= 0 for y in values):
         raise Refused(f"y must be a list of {len(rows)} integers that are not negative")
     scale = member(certificate, "scale")
-    if type(scale) is not int or scale < 1:
-        raise Refused("scale must be a positive integer")
+    if type(scale) not in (int, float) or not 0 < scale < math.inf:
+        raise Refused("scale must be a positive number")
     # The packing is in the caller's unit.
-    unit = Fraction(2) ** instance.exponent / scale
+    unit = Fraction(2) ** instance.exponent / Fraction(scale)
     loads = [0] * instance.num_vertices
     for (u, v), y in zip(instance.edges[rows].tolist(), values, strict=True):
         loads[u] += y

@@ -194,3 +194,19 @@ def test_graphs_and_predictions_in_memory_become_a_request():
 def test_objects_that_do_not_fit_together_are_refused(arguments, options):
     with pytest.raises(InvalidInput):
         from_objects(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("problem", "instance", "value"),
+    [
+        ("vertex-cover", {"edges": [[0, 1], [0, 2]], "vertex_weights": [5, 1, 1]}, 2),
+        ("independent-set", {"edges": [[0, 1], [0, 2]]}, 2),
+        ("set-cover", {"sets": [[0, 1], [1, 2], [0, 2]]}, 2),
+    ],
+)
+def test_every_problem_s_own_operation_answers(problem, instance, value):
+    body = {"problem": problem, "instances": [instance, {"edges": 5}], "options": {"max_iterations": 100}}
+
+    answers = run_batch(BatchRequest.model_validate(body), Context(60)).results
+
+    assert (answers[0].result.value, answers[1].result) == (value, None)

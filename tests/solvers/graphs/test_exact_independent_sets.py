@@ -1,11 +1,13 @@
 """Single components are solved exactly, each by the way that suits it, with a bound that can be checked where there is one."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 from solvers.graphs.bound import Bound
-from solvers.graphs.exact_independent_sets import finished_set, set_at_once
+from solvers.graphs.exact_independent_sets import ATTEMPT, BY_WORK, finished_set, looks_finishable, set_at_once
 from solvers.graphs.verify import prove_independent_set
 from tests.solvers.graphs.signed_graphs import grid
 from tests.solvers.graphs.weighted_vertices import (
@@ -22,10 +24,10 @@ def never():
     return False
 
 
-def finish(graph, *, by_work=True, stop=never):
+def finish(graph, *, narrow=False, effort=BY_WORK, stop=never):
     known = Bound(int(graph.weights.sum()), "trivial", {"kind": "trivial"})
     hint = np.zeros(graph.num_vertices, bool)
-    return finished_set(*graph, hint, known, seed=1, seconds=30.0, by_work=by_work, stop=stop)
+    return finished_set(*graph, hint, known, narrow=narrow, seed=1, seconds=30.0, effort=effort, stop=stop)
 
 
 @given(weighted_vertices(max_vertices=11))
@@ -36,7 +38,7 @@ def test_tiny_components_are_solved_at_once_with_proof(graph):
     assert prove_independent_set(*graph, found.bound.certificate).bound == found.value
 
 
-@pytest.mark.parametrize("solve", [lambda graph: set_at_once(*graph, never), finish])
+@pytest.mark.parametrize("solve", [lambda graph: set_at_once(*graph, never), partial(finish, narrow=True)])
 def test_narrow_components_are_solved_by_tables_with_proof(solve):
     graph = weighed(WeightedVertices(96, grid(8, 12), np.ones(96, np.int64)), seed=1)
 
@@ -75,7 +77,7 @@ def test_a_search_that_proves_less_than_is_known_keeps_what_is_known():
     graph = dimacs_graph("C250.9")
     known = Bound(45, "clique_partition", {"kind": "clique_partition", "cliques": []})
 
-    found = finished_set(*graph, np.zeros(250, bool), known, seed=1, seconds=30.0, by_work=True, stop=never)
+    found = finished_set(*graph, np.zeros(250, bool), known, narrow=False, seed=1, seconds=30.0, effort=ATTEMPT, stop=never)
 
     assert found.bound == known
     assert found.value <= 44
@@ -89,3 +91,18 @@ def test_a_finish_that_is_stopped_returns_the_hint_and_the_known_bound():
 
 def test_a_large_sparse_component_is_not_finished_when_told_to_stop():
     assert finish(dimacs_graph("CA-GrQc"), stop=lambda: True) is None
+
+
+def test_a_search_after_a_search_falls_back_on_what_can_be_checked():
+    graph = dimacs_graph("gen200_p0.9_44")
+    searched = Bound(60, "search", {"kind": "search", "fallback": {"kind": "trivial"}})
+
+    found = finished_set(*graph, np.zeros(200, bool), searched, narrow=False, seed=1, seconds=30.0, effort=BY_WORK, stop=never)
+
+    assert found.bound.certificate["fallback"] == {"kind": "trivial"}
+
+
+def test_an_attempt_leaves_large_graphs_alone():
+    assert looks_finishable(30_000, 90_000)
+    ring = np.column_stack([np.arange(30_000), (np.arange(30_000) + 1) % 30_000])
+    assert finish(WeightedVertices(30_000, ring, np.ones(30_000, np.int64)), effort=ATTEMPT) is None
