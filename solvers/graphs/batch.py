@@ -40,6 +40,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
         "options": {"max_iterations": 100},
     },
+    "Vertex covers with weights of vertices": {
+        "problem": "vertex-cover",
+        "instances": [
+            {"edges": [[0, 1], [0, 2], [0, 3]], "vertex_weights": [2, 1, 1, 1]},
+            {"num_vertices": 10, "edges": PETERSEN_EDGES},
+        ],
+        "options": {"max_iterations": 100},
+    },
+    "Covers by sets, one of which there is not": {
+        "problem": "set-cover",
+        "instances": [{"sets": [[0, 1], [1, 2], [0, 2]], "costs": [3, 1, 2]}, {"num_elements": 3, "sets": [[0], [1]]}],
+        "options": {"max_iterations": 100},
+    },
     "Predictions, and an instance that is none": {
         "problem": "max-cut",
         "instances": [
@@ -214,13 +227,13 @@ def _place(position: int) -> str:
 
 
 def from_objects(
-    graphs: Sequence[Any], predictions: Sequence[Any] | None = None, *, problem: str = "max-cut", **options: Any
+    instances: Sequence[Any], predictions: Sequence[Any] | None = None, *, problem: str = "max-cut", **options: Any
 ) -> dict[str, Any]:
     """Return the body that asks about many instances in memory.
 
     Parameters
     ----------
-    graphs : sequence
+    instances : sequence
         Each as the problem's own operation takes it.
     predictions : sequence, optional
         For every instance a prediction, a list of them, or None.
@@ -241,13 +254,13 @@ def from_objects(
     """
     if problem not in SOLVERS:
         raise InvalidInput(f"{as_written(problem)} is none of {', '.join(SOLVERS)}", pointer="/problem")
-    about = [None] * len(graphs) if predictions is None else list(predictions)
-    if len(about) != len(graphs):
-        raise InvalidInput(f"{len(about)} predictions for {len(graphs)} instances", pointer="/instances")
+    about = [None] * len(instances) if predictions is None else list(predictions)
+    if len(about) != len(instances):
+        raise InvalidInput(f"{len(about)} predictions for {len(instances)} instances", pointer="/instances")
     one_body = SOLVERS[problem].from_objects
     assert one_body is not None
     body: dict[str, Any] = {"problem": problem}
-    body["instances"] = [one_body(graph, one) for graph, one in zip(graphs, about, strict=True)]
+    body["instances"] = [one_body(instance, one) for instance, one in zip(instances, about, strict=True)]
     if options:
         body["options"] = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
     return body

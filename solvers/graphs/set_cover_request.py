@@ -43,7 +43,7 @@ class SetSystemSource(BaseModel):
     def read(self, context: Context) -> SetSystem:
         """Return the system as listed."""
         if self.text is not None:
-            return read_set_system(self.text, self.format)[0]
+            return self._named(*read_set_system(self.text, self.format))
         assert self.file is not None
         try:
             with context.files.open(self.file) as stream:
@@ -51,7 +51,11 @@ class SetSystemSource(BaseModel):
         except UnknownFile as fault:
             fault.pointer = "/graph/file"
             raise
-        return read_set_system(content, self.format, pointer="/graph/file")[0]
+        return self._named(*read_set_system(content, self.format, pointer="/graph/file"))
+
+    def _named(self, system: SetSystem, name: str) -> SetSystem:
+        system.format = name
+        return system
 
 
 class SetSystemFields(BaseModel):

@@ -62,6 +62,8 @@ class SetSystem:
     index_base : int
     warnings : list of dict
         What was repaired: one entry for each kind of repair.
+    format : str or None
+        The format that the system was read from.
 
     Raises
     ------
@@ -76,6 +78,8 @@ class SetSystem:
     >>> [warning["code"] for warning in system.warnings]
     ['repeated-elements', 'empty-sets']
     """
+
+    format: str | None = None
 
     def __init__(
         self,

@@ -24,6 +24,14 @@ GOOD = [
     {"num_vertices": 0},
 ]
 
+SETS = [
+    {"sets": [[0, 1], [1, 2], [0, 2]], "costs": [3, 1, 2]},
+    {"sets": [["x", "y"], ["z"]], "predictions": {"set_labels": [1, None], "epsilon": 0.2}},
+    {"graph": {"text": "3 3\n1 1 2\n2 1 3\n2 1 2\n2 2 3\n"}},
+]
+
+INSTANCES = {"max-cut": GOOD, "vertex-cover": GOOD, "independent-set": GOOD, "set-cover": SETS}
+
 BAD = [
     ({"edges": [[0, 1], [0, 7]], "num_vertices": 2}, "invalid-input", "/edges/1/1"),
     ({"edges": [[0, 1]], "edge_weights": [1, 2]}, "invalid-input", "/edge_weights"),
@@ -53,13 +61,33 @@ def alone(operation, instance, **options):
 
 
 @pytest.mark.parametrize("options", [{"max_iterations": 200}, {"max_iterations": 50, "seed": 3, "method": "local_search"}])
-def test_every_answer_is_that_of_the_problems_own_operation(options):
-    answers = comparable(batched(GOOD, **options))["results"]
-    assert [answer["result"] for answer in answers] == [alone(SOLVERS["max-cut"], instance, **options) for instance in GOOD]
+@pytest.mark.parametrize("problem", list(SOLVERS))
+def test_every_answer_is_that_of_the_problems_own_operation(problem, options):
+    instances = INSTANCES[problem]
+    answers = comparable(batched(instances, problem=problem, **options))["results"]
+    assert [answer["result"] for answer in answers] == [alone(SOLVERS[problem], instance, **options) for instance in instances]
 
 
-def test_the_same_seed_gives_the_same_answers():
-    assert comparable(batched(GOOD, max_iterations=100)) == comparable(batched(GOOD, max_iterations=100))
+@pytest.mark.parametrize("problem", list(SOLVERS))
+def test_the_same_seed_gives_the_same_answers(problem):
+    first, second = (batched(INSTANCES[problem], problem=problem, max_iterations=100) for _ in range(2))
+    assert comparable(first) == comparable(second)
+
+
+@pytest.mark.parametrize(
+    ("problem", "bad", "kind", "pointer"),
+    [
+        ("vertex-cover", {"edges": [[0, 1]], "vertex_weights": [1, -1]}, "invalid-input", "/vertex_weights/1"),
+        ("independent-set", {"edges": [[0, 1]], "vertex_weights": [1]}, "invalid-input", "/vertex_weights"),
+        ("set-cover", {"sets": [[0]], "costs": [-1]}, "invalid-input", "/costs/0"),
+        ("set-cover", {"num_elements": 2, "sets": [[0]]}, "infeasible", "/sets"),
+    ],
+)
+def test_bad_instance_of_each_problem_is_a_problem_in_its_place(problem, bad, kind, pointer):
+    good = INSTANCES[problem][0]
+    answers = batched([good, bad, good], problem=problem, max_iterations=10).results
+    assert [answer.result is None for answer in answers] == [False, True, False]
+    assert (answers[1].problem["type"], answers[1].problem["errors"][0]["pointer"]) == (kind, f"/instances/1{pointer}")
 
 
 @pytest.mark.parametrize(("bad", "kind", "pointer"), BAD)
