@@ -6,6 +6,7 @@ from typing import Any
 
 from solvers.graphs import vertex_problems
 from solvers.graphs.adapters import from_file, from_weighted_objects
+from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.request import GraphRequest
 from solvers.graphs.result import GraphResult
 from solvers.graphs.vertex_problems import DEFAULT_TIME_LIMIT, INDEPENDENT
@@ -119,7 +120,7 @@ def independent_set(graph: Any, predictions: Any = None, **options: Any) -> Grap
     # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
     vertex_problems.warm()
     context = Context(INDEPENDENT_SET.time_limit(request), INDEPENDENT_SET.seed(request))
-    return vertex_problems.with_files_loaded(run_independent_set(request, context), INDEPENDENT, context)
+    return with_files_loaded(run_independent_set(request, context), INDEPENDENT.file_name, context)
 
 
 INDEPENDENT_SET: Operation[IndependentSetRequest, GraphResult] = Operation(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -20,10 +19,11 @@ import numpy as np
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.canonical import Instance
-from solvers.graphs.certificate import load, store_large
+from solvers.graphs.certificate import store_large
 from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
+from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.portfolio import Portfolio
 from solvers.graphs.predictions import sample_edge_predictions
 from solvers.graphs.progress import RELATIVE_TOLERANCE
@@ -31,9 +31,10 @@ from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
-from solvers.operation import Context, FolderFiles, Operation, Resources
+from solvers.operation import Context, Operation, Resources
 
 LARGEST_WITHOUT_FIRST_SIGHT = 100_000
+FILE_NAME = "sides.txt"
 GOEMANS_WILLIAMSON_RATIO = 0.878567
 
 PETERSEN_EDGES = [
@@ -153,13 +154,7 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
     # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
     warm()
     context = Context(MAX_CUT.time_limit(request), MAX_CUT.seed(request))
-    result = run_max_cut(request, context)
-    # Its files would end with the context, which the caller does not have.
-    result.certificate = load(result.certificate, context)
-    if result.solution_file is not None:
-        with context.files.open(result.solution_file) as held:
-            result.solution_file = FolderFiles(Path()).save(held.read(), name="sides.txt", media_type="text/plain")
-    return result
+    return with_files_loaded(run_max_cut(request, context), FILE_NAME, context)
 
 
 class _Run:
@@ -191,7 +186,7 @@ class _Run:
             snapshot.certificate = store_large(certificate, self._context)
         if self._options.solution_file:
             text = solution_text(snapshot.solution).encode()
-            snapshot.solution_file = self._context.files.save(text, name="sides.txt", media_type="text/plain")
+            snapshot.solution_file = self._context.files.save(text, name=FILE_NAME, media_type="text/plain")
         return snapshot
 
     def _report(self) -> None:

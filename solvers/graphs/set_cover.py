@@ -8,6 +8,7 @@ search's. Symbols: eps -> `epsilon`, Delta -> `threshold`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from solvers.graphs.incidence import build_incidence
 from solvers.graphs.incidence_predictions import sample_incidence_predictions
 from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.learned_set_cover import tally_sets
+from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
@@ -27,6 +29,8 @@ from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, fr
 from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover
 from solvers.operation import Context, Operation, Resources
+
+FILE_NAME = "sets.txt"
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Five sets, at a cost each": {
@@ -134,7 +138,10 @@ def set_cover(system: Any, predictions: Any = None, **options: Any) -> GraphResu
     (3, 3, True)
     """
     request = SetCoverRequest.of(system, predictions, options=options)
-    return run_set_cover(request, Context(SET_COVER.time_limit(request), SET_COVER.seed(request)))
+    # Before the clock starts: what is compiled at the first call takes many times longer than most systems.
+    warm()
+    context = Context(SET_COVER.time_limit(request), SET_COVER.seed(request))
+    return with_files_loaded(run_set_cover(request, context), FILE_NAME, context)
 
 
 class _Run:
@@ -165,7 +172,7 @@ class _Run:
             snapshot.certificate = store_large(self.portfolio.progress.certificate(), self._context)
         if self._options.solution_file:
             text = "".join(f"{chosen}\n" for chosen in snapshot.solution).encode()
-            snapshot.solution_file = self._context.files.save(text, name="sets.txt", media_type="text/plain")
+            snapshot.solution_file = self._context.files.save(text, name=FILE_NAME, media_type="text/plain")
         return snapshot
 
     def _report(self) -> None:
@@ -236,15 +243,17 @@ class _Run:
         return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
 
 
+@functools.cache
 def warm() -> None:
-    """Compile, or load from the cache, all that a run may call."""
+    """Compile, or load from the cache, all that a run may call; once per process."""
     rng = np.random.default_rng(0)
     for num_sets in (20, 60):
         sets = [rng.choice(40, size=6, replace=False).tolist() for _ in range(num_sets)]
         system = SetSystem([*sets, list(range(40))], costs=[*rng.integers(1, 9, num_sets).tolist(), 100])
         advice = sample_incidence_predictions(system, rng.integers(0, 2, num_sets + 1), 0.2, seed=0)
         for method in ("local_search", "auto"):
-            set_cover(system, advice, method=method, max_iterations=5000)
+            options = {"method": method, "max_iterations": 5000}
+            run_set_cover(SetCoverRequest.of(system, advice, options=options), Context())
 
 
 SET_COVER: Operation[SetCoverRequest, GraphResult] = Operation(

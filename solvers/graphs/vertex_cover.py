@@ -6,6 +6,7 @@ from typing import Any
 
 from solvers.graphs import vertex_problems
 from solvers.graphs.adapters import from_file, from_weighted_objects
+from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.request import GraphRequest
 from solvers.graphs.result import GraphResult
 from solvers.graphs.vertex_problems import COVER, DEFAULT_TIME_LIMIT
@@ -108,7 +109,7 @@ def vertex_cover(graph: Any, predictions: Any = None, **options: Any) -> GraphRe
     # Before the clock starts: what is compiled at the first call takes many times longer than most graphs.
     vertex_problems.warm()
     context = Context(VERTEX_COVER.time_limit(request), VERTEX_COVER.seed(request))
-    return vertex_problems.with_files_loaded(run_vertex_cover(request, context), COVER, context)
+    return with_files_loaded(run_vertex_cover(request, context), COVER.file_name, context)
 
 
 VERTEX_COVER: Operation[VertexCoverRequest, GraphResult] = Operation(

@@ -9,14 +9,13 @@ eps -> `epsilon`, Delta -> `threshold`.
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.canonical import Instance, Problem
-from solvers.graphs.certificate import load, store_large
+from solvers.graphs.certificate import store_large
 from solvers.graphs.cover_portfolio import CoverPortfolio
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee
@@ -25,7 +24,7 @@ from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
-from solvers.operation import Context, FolderFiles, InvalidInput
+from solvers.operation import Context, InvalidInput
 
 LARGEST_WITHOUT_FIRST_SIGHT = 100_000
 
@@ -74,16 +73,6 @@ def solve(request: GraphRequest, context: Context, problem: VertexProblem) -> Gr
     run = _Run(instance, problem, advice, request.options, context)
     run.portfolio.run()
     return run.result()
-
-
-def with_files_loaded(result: GraphResult, problem: VertexProblem, context: Context) -> GraphResult:
-    """Return a library call's result, whose files would end with the context that its caller does not have."""
-    result.certificate = load(result.certificate, context)
-    if result.solution_file is not None:
-        with context.files.open(result.solution_file) as held:
-            content = held.read()
-        result.solution_file = FolderFiles(Path()).save(content, name=problem.file_name, media_type="text/plain")
-    return result
 
 
 class _Run:
