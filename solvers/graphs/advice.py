@@ -80,7 +80,7 @@ class Advice:
         return not self.votes.any()
 
     def about(self, vertices: Array) -> Advice:
-        """Return what is said of some vertices, numbered in that order."""
+        """Return what is said of some vertices or sets, numbered in that order."""
         return replace(
             self,
             log_odds=self.log_odds[vertices],

@@ -9,7 +9,6 @@ eps -> `epsilon`, lambda -> `log_odds`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -86,17 +85,6 @@ def tally_sets(predictions: list[IncidencePredictions | VertexPredictions], syst
     """
     about_sets = [one.votes_about(system) if isinstance(one, IncidencePredictions) else one for one in predictions]
     return tally(about_sets, system.num_sets, np.zeros((0, 2), np.int32), symmetric=False)
-
-
-def advice_about(advice: Advice, sets: np.ndarray) -> Advice:
-    """Return what the advice says of some of the sets."""
-    return replace(
-        advice,
-        log_odds=advice.log_odds[sets],
-        votes=advice.votes[sets],
-        votes_in=advice.votes_in[sets],
-        estimates=advice.estimates[sets],
-    )
 
 
 def learned_cover(

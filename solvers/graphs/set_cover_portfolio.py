@@ -24,7 +24,7 @@ from solvers.graphs.greedy_cover_sets import greedy_cover, without_redundant
 from solvers.graphs.incidence import Incidence
 from solvers.graphs.integer_weights import IntegerWeights
 from solvers.graphs.lagrangian_bound import LARGEST_LP, Subgradient, exact_prices, lp_prices
-from solvers.graphs.learned_set_cover import SetCandidate, advice_about, set_cover_candidates
+from solvers.graphs.learned_set_cover import SetCandidate, set_cover_candidates
 from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMALL_SHARE
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.run_clock import RunClock
@@ -181,7 +181,7 @@ class SetCoverPortfolio:
         if self._advice is None:
             return iter(())
         return set_cover_candidates(
-            advice_about(self._advice, self.progress.reduction.sets),
+            self._advice.about(self.progress.reduction.sets),
             self._kernel,
             method=self._options.method,
             threshold=self._options.threshold,

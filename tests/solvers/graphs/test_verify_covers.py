@@ -288,7 +288,7 @@ def test_kinds_of_other_problems_are_faults(kind):
         ({"kind": "edge_packing", "edges": [0, 0], "y": [1, 1], "scale": 2}, "edges names an edge twice"),
         ({"kind": "edge_packing", "edges": [0, 1], "y": [1, 2], "scale": 2}, "vertex 1 bears more than its weight"),
         ({"kind": "edge_packing", "edges": [0], "y": [-1], "scale": 2}, "y must be a list of 1 integers"),
-        ({"kind": "edge_packing", "edges": [0], "y": [1], "scale": 0}, "scale must be a positive integer"),
+        ({"kind": "edge_packing", "edges": [0], "y": [1], "scale": 0}, "scale must be a positive number"),
         ({"kind": "clique_partition", "cliques": [[0, 1]]}, "vertex 2 is in 0 cliques"),
         ({"kind": "clique_partition", "cliques": [[0, 1], [1, 2]]}, "vertex 1 is in 2 cliques"),
         ({"kind": "elimination", "order": [0, 1, 1]}, "order must name each of the 3 vertices once"),
