@@ -25,6 +25,7 @@ from app.api.metrics import Metrics
 from app.api.openapi import describe
 from app.api.operations import operations_router
 from app.api.pages import add_pages
+from app.api.resources import resources_router
 from app.api.service import Service
 from app.catalogue import load_catalogue
 from app.connection import Connection
@@ -90,6 +91,7 @@ def create_app(settings: Settings | None = None, *, worker: bool = True) -> Fast
     )
     add_fault_handlers(app)
     app.include_router(operations_router(catalogue))
+    app.include_router(resources_router(catalogue))
     for resource in (jobs, events, files, health, metrics):
         app.include_router(resource.router)
     add_pages(app, catalogue)

@@ -8,6 +8,9 @@ from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.independent_set import INDEPENDENT_SET
 from solvers.graphs.max_cut import MAX_CUT
 from solvers.graphs.parse import GRAPHS_PARSE
+from solvers.graphs.predictors.epsilon_of_bits import GRAPHS_PREDICTIONS_ESTIMATE_EPSILON
+from solvers.graphs.predictors.fit import GRAPHS_PREDICTIONS_FIT
+from solvers.graphs.predictors.predict import GRAPHS_PREDICTIONS_PREDICT
 from solvers.graphs.set_cover import SET_COVER
 from solvers.graphs.verification import GRAPHS_VERIFY
 from solvers.graphs.vertex_cover import VERTEX_COVER
@@ -22,4 +25,7 @@ CATALOGUE: tuple[Operation, ...] = (
     GRAPHS_PARSE,
     GRAPHS_BOUNDS,
     GRAPHS_VERIFY,
+    GRAPHS_PREDICTIONS_FIT,
+    GRAPHS_PREDICTIONS_PREDICT,
+    GRAPHS_PREDICTIONS_ESTIMATE_EPSILON,
 )

@@ -23,6 +23,8 @@ from typing import IO, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Ty
 import numpy as np
 from pydantic import BaseModel
 
+from solvers.resource import ResourceKind
+
 log = logging.getLogger("foresolve")
 
 Request = TypeVar("Request", bound=BaseModel)
@@ -362,6 +364,8 @@ class Operation(Generic[Request, Result]):
         ``from_file(file_id) -> body`` for the command line's file argument.
     from_objects : callable, optional
         ``from_objects(*objects, **options) -> body`` for the client, from NetworkX graphs, arrays and the like.
+    makes : ResourceKind, optional
+        The kind of resource that results name by id; the service then lists, shows and deletes those.
     """
 
     name: str
@@ -377,6 +381,7 @@ class Operation(Generic[Request, Result]):
     warm: Callable[[], None] | None = None
     from_file: Callable[[str], dict[str, Any]] | None = None
     from_objects: Callable[..., dict[str, Any]] | None = None
+    makes: ResourceKind | None = None
 
     def time_limit(self, request: BaseModel) -> float:
         """Return the seconds the request asks for (`options.time_limit`), else those of :attr:`resources`."""

@@ -161,11 +161,12 @@ async def delete_file(request: Request, file_id: str, caller: Keeper) -> Respons
     """Delete a file."""
     service = service_of(request)
     record = await _record(service, file_id, caller)
-    await run_in_threadpool(_delete, service, record)
+    await run_in_threadpool(remove_file, service, record)
     return Response(status_code=204)
 
 
-def _delete(service: Service, record: FileRecord) -> None:
+def remove_file(service: Service, record: FileRecord) -> None:
+    """Take a file off the list and remove its bytes."""
     service.store.delete_file(record.id, record.owner)
     with suppress(UnknownFile):
         service.files.delete(record.owner, record.id)

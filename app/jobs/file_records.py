@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import ColumnElement, delete, insert, select
 
 from app.identifiers import is_id
 from app.jobs.database import Database
 from app.jobs.schema import files, now
+from solvers.resource import MEDIA_TYPE_PREFIX
 
 
 class FileRecord(NamedTuple):
@@ -42,11 +43,15 @@ class FileRecords(Database):
             row = connection.execute(select(files).where(files.c.id == file_id)).first()
         return None if row is None or owner not in {None, row.owner} else FileRecord(*row)
 
-    def list_files(self, owner: str | None, *, before: str | None = None, limit: int = 50) -> list[FileRecord]:
-        """Return files, newest first, from those older than the file `before`."""
+    def list_files(
+        self, owner: str | None, *, before: str | None = None, limit: int = 50, media_type: str | None = None
+    ) -> list[FileRecord]:
+        """Return files, or those of one media type, newest first, from those older than the file `before`."""
         query = select(files).order_by(files.c.id.desc()).limit(limit)
         if owner is not None:
             query = query.where(files.c.owner == owner)
+        if media_type is not None:
+            query = query.where(files.c.media_type == media_type)
         if before is not None:
             query = query.where(files.c.id < before)
         with self.reading() as connection:
@@ -61,3 +66,8 @@ class FileRecords(Database):
             statement = statement.where(files.c.owner == owner)
         with self.writing() as connection:
             return connection.execute(statement).rowcount > 0
+
+
+def is_resource() -> ColumnElement[bool]:
+    """Return the condition that a file is a resource, which lives until its owner deletes it."""
+    return files.c.media_type.startswith(MEDIA_TYPE_PREFIX, autoescape=True)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.identifiers import is_id, new_id
 from app.jobs.database import Database
-from app.jobs.file_records import FileRecords
+from app.jobs.file_records import FileRecords, is_resource
 from app.jobs.keys import Keys
 from app.jobs.notices import notices_of
 from app.jobs.schema import files, job_events, jobs, now, workers
@@ -351,9 +351,9 @@ _TAKE_NUMBERS = (
 
 
 def delete_jobs(connection: Connection, job_ids: Sequence[str]) -> None:
-    """Remove jobs with all that is kept about them."""
+    """Remove jobs with all that is kept about them; resources that they made stay with their owners."""
     connection.execute(delete(job_events).where(job_events.c.job_id.in_(job_ids)))
-    connection.execute(delete(files).where(files.c.job_id.in_(job_ids)))
+    connection.execute(delete(files).where(files.c.job_id.in_(job_ids), ~is_resource()))
     connection.execute(delete(jobs).where(jobs.c.id.in_(job_ids)))
 
 

@@ -8,6 +8,7 @@ import time
 from sqlalchemy import delete, select, text
 
 from app.files import FileStore
+from app.jobs.file_records import is_resource
 from app.jobs.schema import files, jobs, now, turns, usage, workers
 from app.jobs.store import JobStore, delete_jobs
 from solvers.operation import UnknownFile
@@ -18,7 +19,7 @@ ORPHAN_SECONDS = 3600.0
 
 
 def sweep(store: JobStore, stored: FileStore, retention: float) -> None:
-    """Remove ended jobs and uploads that are older than `retention` seconds, with all their files."""
+    """Remove ended jobs and uploads that are older than `retention` seconds, with all their files but the resources that jobs made."""
     while _sweep_jobs(store, stored, retention):
         pass
     while _sweep_uploads(store, stored, retention):
@@ -52,7 +53,7 @@ def _sweep_jobs(store: JobStore, stored: FileStore, retention: float) -> bool:
     with store.reading() as connection:
         rows = connection.execute(expired.where(jobs.c.finished_at < now() - retention, ended).limit(_BATCH)).all()
         ids = [row.id for row in rows]
-        made = connection.execute(select(files.c.owner, files.c.id).where(files.c.job_id.in_(ids))).all()
+        made = connection.execute(select(files.c.owner, files.c.id).where(files.c.job_id.in_(ids), ~is_resource())).all()
     requests = [(row.owner, row.request_file) for row in rows if row.request_file is not None]
     for owner, file_id in [*made, *requests]:
         _remove(stored, owner, file_id)

@@ -117,6 +117,21 @@ def moment_estimate(votes: Array, votes_in: Array) -> EpsilonEstimate:
     return EpsilonEstimate(_epsilon_of(agreement), (low, high))
 
 
+def wilson_interval(share: float, count: float) -> tuple[float, float]:
+    """Return Wilson's 95 % score interval of a share among `count` independent cases.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(0.5, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.404, 0.596)
+    """
+    square = NORMAL_95**2
+    middle = (share + square / (2 * count)) / (1 + square / count)
+    half = NORMAL_95 / (1 + square / count) * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
+    return middle - half, middle + half
+
+
 def _epsilon_of(agreement: float) -> float:
     return min(0.5, math.sqrt(max(0.0, (agreement - 0.5) / 2)))
 
@@ -150,21 +165,14 @@ def _against_reference(endpoints: Array, bits: Array, reference: Array) -> Epsil
     if len(given) == 0:
         return EpsilonEstimate(None)
     share_right = float((given == truth).mean())
+    low, high = wilson_interval(share_right, len(given))
     inside, outside = (float(given[truth == side].mean()) if (truth == side).any() else None for side in (1, 0))
     return EpsilonEstimate(
         share_right - 0.5,
-        _wilson_interval(share_right, len(given)),
+        (low - 0.5, high - 0.5),
         None if inside is None or outside is None else abs(inside + outside - 1),
         _overdispersion(*count_votes(endpoints, bits, len(reference)), reference, (outside or 0.0, inside or 0.0)),
     )
-
-
-def _wilson_interval(share: float, count: int) -> tuple[float, float]:
-    """Return Wilson's score interval of a share, less 1/2."""
-    square = NORMAL_95**2
-    middle = (share + square / (2 * count)) / (1 + square / count)
-    half = NORMAL_95 / (1 + square / count) * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
-    return middle - half - 0.5, middle + half - 0.5
 
 
 def _overdispersion(votes: Array, votes_in: Array, reference: Array, share_of_ones: tuple[float, float]) -> float | None:

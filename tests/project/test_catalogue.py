@@ -72,12 +72,13 @@ def test_the_client_gives_the_same_answer(a_running_service, answers, operation,
 
 
 @pytest.mark.parametrize(("operation", "body"), EXAMPLES)
-def test_the_command_line_gives_the_same_answer(answers, operation, body):
+def test_the_command_line_gives_the_same_answer(answers, operation, body, tmp_path):
     command = [sys.executable, "-m", "app.cli", "solve", operation.name, "-", "--json"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FORESOLVE_")}
     environment["PYTHONPATH"] = str(ROOT)
+    # Files that an answer names are written where the command runs.
     ended = subprocess.run(
-        command, input=json.dumps(body).encode(), env=environment, capture_output=True, timeout=110, check=False
+        command, input=json.dumps(body).encode(), env=environment, cwd=tmp_path, capture_output=True, timeout=110, check=False
     )
     assert ended.returncode == 0, ended.stderr.decode()
     assert operation.comparable(json.loads(ended.stdout)) == operation.comparable(answers(operation, body))

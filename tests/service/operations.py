@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from solvers.operation import Context, InvalidInput, Operation, Resources
+from solvers.resource import ResourceKind
 
 
 class Options(BaseModel):
@@ -99,6 +100,52 @@ def read(request: ReadRequest, context: Context) -> ReadResult:
     return ReadResult(size=len(content), copy_id=context.files.save(content, name="copy.txt", media_type="text/plain"))
 
 
+class Note(BaseModel):
+    """The content of a note's file."""
+
+    text: str = Field(max_length=1000)
+
+
+class NoteView(BaseModel):
+    """What is shown of a note."""
+
+    length: int
+
+
+def show_note(content: bytes) -> NoteView:
+    try:
+        return NoteView(length=len(Note.model_validate_json(content).text))
+    except ValueError:
+        raise InvalidInput("the file holds no note") from None
+
+
+NOTES = ResourceKind(
+    "note",
+    "tests/notes",
+    "application/vnd.foresolve.note+json",
+    NoteView,
+    show_note,
+    "A text that was kept.",
+    {"demo-note": lambda: b'{"text": "demo"}'},
+)
+
+
+class WriteNoteResult(BaseModel):
+    note: str
+
+
+def write_note(request: Note, context: Context) -> WriteNoteResult:
+    return WriteNoteResult(note=NOTES.save(context.files, request.model_dump_json().encode()))
+
+
+class ReadNoteRequest(BaseModel):
+    note: str = Field(max_length=100)
+
+
+def read_note(request: ReadNoteRequest, context: Context) -> Note:
+    return Note.model_validate_json(NOTES.read(context.files, request.note))
+
+
 def _operation(name: str, run: Any, request: type[BaseModel], result: type[BaseModel], **members: Any) -> Operation[Any, Any]:
     return Operation(name, f"tests/{name}", request=request, result=result, run=run, summary=f"Test {name}", **members)
 
@@ -110,6 +157,8 @@ CATALOGUE = (
     _operation("sleep", sleep, SleepRequest, SleepResult, examples={"Short": {"steps": 2, "pause": 0.01}}),
     _operation("fail", fail, FailRequest, EchoResult, resources=Resources(time_limit=5)),
     _operation("read", read, ReadRequest, ReadResult),
+    _operation("write-note", write_note, Note, WriteNoteResult, makes=NOTES),
+    _operation("read-note", read_note, ReadNoteRequest, Note),
 )
 
 FUZZED = tuple(operation for operation in CATALOGUE if operation.name != "fail")

@@ -45,7 +45,10 @@ def fuzzed(folder: Path, catalogue: str) -> Iterator[Fuzzed]:
         posted = client.post(described["path"], json=next(iter(described["examples"].values())))
         file_id = client.post("/v1/files", content=b"3 2").json()["id"]
         job_id = posted.headers["Foresolve-Job"]
-        yield Fuzzed(live, {"job_id": job_id, "file_id": file_id, "name": operation, "slug": "timeout"})
+        kinds = [operation.makes for operation in live.service.catalogue.values() if operation.makes is not None]
+        resource_id = next(demo for kind in kinds for demo in kind.demos)
+        names = {"name": operation, "slug": "timeout", "resource_id": resource_id}
+        yield Fuzzed(live, {"job_id": job_id, "file_id": file_id} | names)
 
 
 @pytest.fixture(scope="module")
