@@ -92,7 +92,7 @@ class EpsilonResult(BaseModel):
 
 def run_estimate_epsilon(request: EpsilonRequest, context: Context) -> EpsilonResult:
     """Carry out a request."""
-    instance = request.read_instance(context)
+    instance = request.read_instance(context, request.problem)
     fields = PredictionFields(edge_bits=request.edge_bits, edge_bits_flat=request.edge_bits_flat)
     prediction = fields.read(instance, "")[0]
     assert isinstance(prediction, EdgePredictions)

@@ -75,7 +75,7 @@ class PredictResult(BaseModel):
 def run_predict(request: PredictRequest, context: Context) -> PredictResult:
     """Carry out a request."""
     predictor = _predictor(request, context)
-    instance = request.read_instance(context)
+    instance = request.read_instance(context, predictor.problem)
     forecast = predictor.forecast(instance, context)
     warnings = [WarningEntry.model_validate(repair) for repair in instance.warnings]
     unpredicted = int(np.isnan(forecast.vertices).sum())

@@ -66,7 +66,7 @@ def read_solved(given: Iterable[SolvedInstance], problem: Problem, context: Cont
     for index, one in enumerate(given):
         where = f"/instances/{index}"
         with below(where):
-            instance = one.read_instance(context)
+            instance = one.read_instance(context, problem)
             edges_so_far += len(instance.edges)
             context.require("max_edges", edges_so_far, "edges in the instances so far", pointer="")
             solved = Solved(instance, truth_of(one.solution, problem, instance, "/solution"))
