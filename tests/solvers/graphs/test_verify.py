@@ -411,7 +411,7 @@ def test_the_verifier_imports_nothing_but_proofs():
     reached = _reached("solvers.graphs.verify")
 
     beside = {module for module in reached if not module.startswith("solvers.graphs.proofs")}
-    assert beside == {"solvers.operation", "solvers.graphs"}
+    assert beside == {"solvers.operation", "solvers.resource", "solvers.graphs"}
 
 
 def test_the_operation_that_verifies_imports_no_solver():
