@@ -70,6 +70,20 @@ class RunClock:
         self.decided = True
         return True
 
+    def reason_to_stop(self) -> str | None:
+        """Return ``cancelled`` or ``time_limit`` if the run must end, else None."""
+        if not self.is_over():
+            return None
+        return "cancelled" if self.cancelled else "time_limit"
+
+    def how_it_ended(self, reason: str | None, *, searched: bool) -> str:
+        """Return why a run ended: the reason to stop, the search's spent allowance, or that nothing was left to do."""
+        if reason is not None:
+            return reason
+        if searched:
+            return "max_iterations" if self.counts_iterations else "time_limit"
+        return "completed"
+
     def end_of_share(self, share: float) -> float:
         """Return when a stage that starts now has used a share of the time; infinite where the clock only guards."""
         return math.inf if self.counts_iterations else time.monotonic() + share * self.total

@@ -107,12 +107,8 @@ class SetCoverPortfolio:
     @property
     def stopped_by(self) -> str:
         """Why the run ended: a reason to stop, a spent allowance, or nothing left to do."""
-        reason = self._reason_to_stop()
-        if reason is not None:
-            return reason
-        if self._options.method in ("auto", "local_search"):
-            return "max_iterations" if self._by_iterations else "time_limit"
-        return "completed"
+        searched = self._options.method in ("auto", "local_search")
+        return self.clock.how_it_ended(self._reason_to_stop(), searched=searched)
 
     def run(self) -> None:
         """Carry out the plan of `options.method` until it is done or there is a reason to stop."""
@@ -316,9 +312,7 @@ class SetCoverPortfolio:
             return "optimal"
         if self._options.target is not None and self.progress.value <= self._options.target:
             return "target"
-        if self.clock.is_over():
-            return "cancelled" if self.clock.cancelled else "time_limit"
-        return None
+        return self.clock.reason_to_stop()
 
 
 _STAGES: dict[str, tuple[Callable[[SetCoverPortfolio], None], ...]] = {
