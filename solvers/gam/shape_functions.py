@@ -237,8 +237,8 @@ class ShapeFunction:
     def _level_bins(self, column: Any) -> npt.NDArray[np.intp]:
         numbered = self._bin_of_level
         if isinstance(column, CodedColumn):
-            of_code = [numbered.get(level, UNSEEN) for level in column.levels]
-            return np.array([*of_code, MISSING], dtype=np.intp)[np.maximum(column.codes, -1)]
+            of_code = np.array([*(numbered.get(level, UNSEEN) for level in column.levels), MISSING], dtype=np.intp)
+            return of_code.take(np.maximum(column.codes, -1))  # a code of -1 takes the last, which is missing
         names = map(level_name, _elements(column))
         return np.fromiter((MISSING if name is None else numbered.get(name, UNSEEN) for name in names), np.intp)
 
