@@ -238,7 +238,9 @@ class ShapeFunction:
         numbered = self._bin_of_level
         if isinstance(column, CodedColumn):
             of_code = np.array([*(numbered.get(level, UNSEEN) for level in column.levels), MISSING], dtype=np.intp)
-            return of_code.take(np.maximum(column.codes, -1))  # a code of -1 takes the last, which is missing
+            # A code of -1 takes the last, which is missing.
+            bins: npt.NDArray[np.intp] = of_code[np.maximum(column.codes.astype(np.intp), -1)]
+            return bins
         names = map(level_name, _elements(column))
         return np.fromiter((MISSING if name is None else numbered.get(name, UNSEEN) for name in names), np.intp)
 
