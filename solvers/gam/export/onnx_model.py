@@ -25,7 +25,9 @@ TREE_OPSET = 5
 IR_VERSION = 10
 BRANCH_LEQ = 0
 
-CODES = "categorical columns hold codes: 0 missing, 1..B the level at that position of its list, anything else unseen; NaN is missing"
+CODES = (
+    "categorical columns hold codes: 0 missing, 1..B the level at that position of its list, anything else unseen; NaN is missing"
+)
 
 
 def to_onnx(model: AdditiveModel) -> bytes:
@@ -53,7 +55,8 @@ def to_onnx(model: AdditiveModel) -> bytes:
     """
     if not model.shapes:
         raise InvalidInput("a model without features has no ONNX form")
-    return _Graph(model).proto().SerializeToString(deterministic=True)
+    content: bytes = _Graph(model).proto().SerializeToString(deterministic=True)
+    return content
 
 
 @dataclass
@@ -144,7 +147,7 @@ class _Graph:
         inputs = [helper.make_tensor_value_info("X", double, ["N", len(_inputs(model))])]
         graph = helper.make_graph(self.nodes, "stump_forest", inputs, outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", TREE_OPSET)]
-        proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="foresolve")
+        proto: onnx.ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="foresolve")
         helper.set_model_props(proto, {"inputs": json.dumps(_inputs(model)), "codes": CODES, "link": model.link})
         return proto
 
