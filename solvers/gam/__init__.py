@@ -2,7 +2,7 @@
 
 The model is F(x) = b + sum over features d of f_d(x_d) with piecewise constant shape functions f_d. They come from a forest of a fixed
 number T of decision stumps (one split, two leaves each), fitted by minimising one explicit objective (loss plus regularisation) over all
-splits and leaf values: no boosting, no bagging. After M. Gabidolla and M. A. Carreira-Perpinan, "Generalized additive models via direct
+splits and leaf values: no boosting, no bagging. After M. Gabidolla and M. Á. Carreira-Perpiñán, "Generalized additive models via direct
 optimization of regularized decision stump forests" (ICML 2025).
 
 From rows to a forest:
@@ -12,4 +12,12 @@ From rows to a forest:
   :mod:`~solvers.gam.moments` keeps the sums of each fold;
 - :mod:`~solvers.gam.forest` alternates :mod:`exact moves of single stumps <solvers.gam.stump_updates>` and
   :mod:`joint fits of all leaves <solvers.gam.joint_fit>`; :mod:`~solvers.gam.restarts` tries other starts, among them the convex
-  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be."""
+  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be.
+
+:class:`~solvers.gam.additive_model.AdditiveModel` holds a fitted model and knows nothing of how it was fitted.
+"""
+
+from solvers.gam.additive_model import AdditiveModel, Offset
+from solvers.gam.shape_functions import CodedColumn, ShapeFunction
+
+__all__ = ["AdditiveModel", "CodedColumn", "Offset", "ShapeFunction"]

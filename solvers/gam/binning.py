@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numba import njit
 
+from solvers.gam.shape_functions import CodedColumn
 from solvers.operation import InvalidInput
 
 MAX_LEVELS = 255
@@ -22,21 +23,6 @@ QUANTILE_ROWS = 1_000_000
 QUANTILE_SAMPLE = 100_000
 # `max_bins="auto"`: wide tables with many finely valued features get fewer bins, so that their Gram fits in memory.
 FINE_BINS, COARSE_BINS, MOST_FINE_FEATURES = 255, 64, 40
-
-
-class LevelColumn(NamedTuple):
-    """Values of a categorical feature.
-
-    Attributes
-    ----------
-    codes : int array of shape (N,)
-        Index of each row's level; -1 if it is missing.
-    levels : tuple of str
-        Distinct.
-    """
-
-    codes: np.ndarray
-    levels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +78,12 @@ class LevelBins:
         """Bins, that of the missing values included."""
         return 1 + len(self.levels) + bool(self.pooled)
 
-    def codes(self, values: LevelColumn) -> np.ndarray:
+    def codes(self, values: CodedColumn) -> np.ndarray:
         """Return the bin of each value, int64 of shape (N,); an unseen level joins the pooled ones or, without any, has code `n_codes`."""
         unseen = 1 + len(self.levels)
         bin_of = {level: 1 + index for index, level in enumerate(self.levels)}
         table: np.ndarray = np.array([*(bin_of.get(level, unseen) for level in values.levels), 0], dtype=np.int64)
-        codes: np.ndarray = table[values.codes]  # the code -1 of a missing value is the last entry
+        codes: np.ndarray = table[np.maximum(values.codes, -1)]  # the code -1 of a missing value is the last entry
         return codes
 
 
@@ -133,7 +119,7 @@ class BinnedTable:
 
 
 def bin_table(
-    values: Sequence[np.ndarray | LevelColumn],
+    values: Sequence[np.ndarray | CodedColumn],
     names: Sequence[str],
     *,
     max_bins: int | Literal["auto"] | None = "auto",
@@ -145,7 +131,7 @@ def bin_table(
     Parameters
     ----------
     values : sequence of D columns
-        A float array (NaN: missing) for a numeric feature, a :class:`LevelColumn` for a categorical one.
+        A float array (NaN: missing) for a numeric feature, a :class:`CodedColumn` for a categorical one.
     names : sequence of str
     max_bins : int, None or "auto"
         Most bins of a numeric feature; None for a cut between any two values.
@@ -173,16 +159,16 @@ def bin_table(
         max_bins = automatic_max_bins(values)
     features = tuple(
         level_bins(name, column, max_levels, weights)
-        if isinstance(column, LevelColumn)
+        if isinstance(column, CodedColumn)
         else numeric_bins(name, column, max_bins, weights)
         for name, column in zip(names, values, strict=True)
     )
     return BinnedTable(features, encode(features, values))
 
 
-def encode(features: Sequence[FeatureBins], values: Sequence[np.ndarray | LevelColumn]) -> np.ndarray:
+def encode(features: Sequence[FeatureBins], values: Sequence[np.ndarray | CodedColumn]) -> np.ndarray:
     """Return the bins of rows, training rows or others, shape (D, N), in the smallest type that holds them."""
-    n_rows = len(values[0].codes if isinstance(values[0], LevelColumn) else values[0]) if values else 0
+    n_rows = len(values[0].codes if isinstance(values[0], CodedColumn) else values[0]) if values else 0
     most = max((feature.n_codes - isinstance(feature, NumericBins) for feature in features), default=0)
     codes = np.empty((len(features), n_rows), dtype=np.min_scalar_type(most))
     for row, (feature, column) in enumerate(zip(features, values, strict=True)):
@@ -190,9 +176,9 @@ def encode(features: Sequence[FeatureBins], values: Sequence[np.ndarray | LevelC
     return codes
 
 
-def automatic_max_bins(values: Sequence[np.ndarray | LevelColumn]) -> int:
+def automatic_max_bins(values: Sequence[np.ndarray | CodedColumn]) -> int:
     """Return 255, or 64 if more than 40 numeric features have more than 64 distinct values."""
-    numeric = [column for column in values if not isinstance(column, LevelColumn)]
+    numeric = [column for column in values if not isinstance(column, CodedColumn)]
     if len(numeric) <= MOST_FINE_FEATURES:
         return FINE_BINS
     return COARSE_BINS if sum(map(_is_fine, numeric)) > MOST_FINE_FEATURES else FINE_BINS
@@ -265,15 +251,15 @@ def _midpoints(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return thresholds
 
 
-def level_bins(name: str, column: LevelColumn, max_levels: int, weights: np.ndarray | None) -> LevelBins:
+def level_bins(name: str, column: CodedColumn, max_levels: int, weights: np.ndarray | None) -> LevelBins:
     """Give every level of a categorical feature a bin; the rarest share one when there are more than `max_levels`.
 
     Examples
     --------
-    >>> level_bins("plan", LevelColumn(np.array([0, 1, 2, 1, -1]), ("pro", "basic", "plus")), 2, None)
+    >>> level_bins("plan", CodedColumn(np.array([0, 1, 2, 1, -1]), ("pro", "basic", "plus")), 2, None)
     LevelBins(name='plan', levels=('basic',), pooled=('plus', 'pro'), has_missing=True)
     """
-    mass = np.bincount(column.codes + 1, weights=weights, minlength=len(column.levels) + 1)
+    mass = np.bincount(np.maximum(column.codes, -1) + 1, weights=weights, minlength=len(column.levels) + 1)
     seen = [level for level, amount in zip(column.levels, mass[1:], strict=True) if amount > 0]
     pooled: list[str] = []
     if len(seen) > max_levels:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from solvers.gam.binning import BinnedTable, LevelColumn, bin_table
+from solvers.gam.binning import BinnedTable, bin_table
 from solvers.gam.candidate_columns import CandidateColumns, candidate_columns
 from solvers.gam.forest import Forest
 from solvers.gam.gram import Gram, Response, build_gram, respond
+from solvers.gam.shape_functions import CodedColumn
 
 VECTORS = Path(__file__).parents[2] / "data" / "gam"
 
@@ -84,11 +85,11 @@ def mixed_table(
     rng: np.random.Generator, n: int, *, n_numeric: int = 3, n_categorical: int = 1, max_bins: Any = 16
 ) -> BinnedTable:
     """Return integer-valued numeric features and categorical ones, a tenth of the values missing."""
-    columns: list[np.ndarray | LevelColumn] = []
+    columns: list[np.ndarray | CodedColumn] = []
     for _ in range(n_numeric):
         column = rng.integers(0, 40, n).astype(float)
         column[rng.random(n) < 0.1] = np.nan
         columns.append(column)
     for _ in range(n_categorical):
-        columns.append(LevelColumn(rng.integers(-1, 4, n), ("a", "b", "c", "d")))
+        columns.append(CodedColumn(rng.integers(-1, 4, n), ("a", "b", "c", "d")))
     return bin_table(columns, [f"x{d}" for d in range(len(columns))], max_bins=max_bins)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.gam.binning import LevelColumn, automatic_max_bins, bin_table, encode, level_bins, numeric_bins
+from solvers.gam.binning import automatic_max_bins, bin_table, encode, level_bins, numeric_bins
+from solvers.gam.shape_functions import CodedColumn
 from solvers.operation import InvalidInput
 from tests.solvers.gam.problems import vectors
 
@@ -53,21 +54,21 @@ def test_infinity_is_an_extreme_value_at_prediction_and_an_error_in_training():
 
 
 def test_rare_levels_share_a_bin_that_unseen_ones_join():
-    column = LevelColumn(np.array([0, 0, 1, 1, 2, 3, -1]), ("north", "east", "south", "west"))
+    column = CodedColumn(np.array([0, 0, 1, 1, 2, 3, -1]), ("north", "east", "south", "west"))
     table = bin_table([column], ["region"], max_levels=3)
     assert (table.features[0].levels, table.features[0].pooled) == (("east", "north"), ("south", "west"))
     np.testing.assert_array_equal(table.codes[0], [2, 2, 1, 1, 3, 3, 0])
-    np.testing.assert_array_equal(encode(table.features, [LevelColumn(np.array([0, 1]), ("nowhere", "west"))])[0], [3, 3])
+    np.testing.assert_array_equal(encode(table.features, [CodedColumn(np.array([0, 1]), ("nowhere", "west"))])[0], [3, 3])
 
 
 def test_an_unseen_level_has_a_code_of_its_own_where_no_level_is_rare():
-    bins = level_bins("plan", LevelColumn(np.array([0, 1, 1]), ("basic", "pro")), 255, np.array([1.0, 1.0, 0.0]))
+    bins = level_bins("plan", CodedColumn(np.array([0, 1, 1]), ("basic", "pro")), 255, np.array([1.0, 1.0, 0.0]))
     assert bins.levels == ("basic", "pro")
-    np.testing.assert_array_equal(bins.codes(LevelColumn(np.array([1, 0, -1]), ("pro", "plus"))), [3, 2, 0])
+    np.testing.assert_array_equal(bins.codes(CodedColumn(np.array([1, 0, -1]), ("pro", "plus"))), [3, 2, 0])
 
 
 def test_a_level_of_no_weight_has_no_bin():
-    bins = level_bins("plan", LevelColumn(np.array([0, 1, -1]), ("basic", "pro")), 255, np.array([1.0, 0.0, 0.0]))
+    bins = level_bins("plan", CodedColumn(np.array([0, 1, -1]), ("basic", "pro")), 255, np.array([1.0, 0.0, 0.0]))
     assert (bins.levels, bins.has_missing) == (("basic",), False)
 
 
