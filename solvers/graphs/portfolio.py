@@ -221,10 +221,10 @@ class Portfolio:
 
     def _bound_cheaply(self) -> None:
         stop = self.clock.after(SMALL_SHARE)
-        for part, component in enumerate(self._components):
+        for part in range(len(self._components)):
             if stop():
                 break
-            self.progress.offer_bound(part, odd_cycle_bound(component.csr(), stop=stop))
+            self.progress.offer_bound(part, odd_cycle_bound(self.progress.space.csr_of(part), stop=stop))
         self.clock.lap("bounds")
 
     def _relax(self) -> None:
@@ -234,10 +234,10 @@ class Portfolio:
         # A proof may take the exact finish's share as well where there is nothing to finish.
         proven_by = self.clock.end_of_share(share if self._has_finish else min(1.0, share + EXACT_SHARE))
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in self._components]
-        for part, component in enumerate(self._components):
+        for part in range(len(self._components)):
             if self._must_stop() or stop():
                 break
-            relaxation = LowRankSdp(component.csr(), seed=int(self._streams[2].integers(2**62)))
+            relaxation = LowRankSdp(self.progress.space.csr_of(part), seed=int(self._streams[2].integers(2**62)))
             while not (relaxation.converged or self._must_stop() or stop()):
                 relaxation.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(relaxation.vectors, HYPERPLANES, self._streams[2])
