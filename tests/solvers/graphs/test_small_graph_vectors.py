@@ -78,6 +78,20 @@ def test_packings_of_edges_bound_a_cover_by_the_relaxation_rounded_up(name: str,
 
 
 @small
+@pytest.mark.parametrize("weighted", [False, True], ids=["unit", "weighted"])
+def test_edges_covered_by_stars_have_the_relaxation_of_the_vertex_cover(name: str, weighted: bool) -> None:
+    case, graph = SMALL[name], graph_of(name)
+    stars = [np.flatnonzero((graph.edges == vertex).any(axis=1)).tolist() for vertex in range(graph.num_vertices)]
+    # The relaxation is half a whole number: at twice the costs it is whole, and no bound need be rounded up.
+    costs = [2 * weight for weight in case["vertex_weights"]] if weighted else [2] * graph.num_vertices
+    body = {"sets": stars, "costs": costs, "num_elements": len(graph.edges), "kinds": ["lagrangian"]}
+
+    found = run_bounds(BoundsRequest(problem="set-cover", **body), Context(seed=0))
+
+    assert found.bound == 2 * case["bounds"]["weighted_vertex_cover_lp" if weighted else "vertex_cover_lp"]
+
+
+@small
 def test_matchings_are_as_large_as_they_can_be(name: str) -> None:
     graph = graph_of(name)
     body = {"num_vertices": graph.num_vertices, "edges": graph.edges.tolist()}
