@@ -372,6 +372,8 @@ class CoverPortfolio:
     def _reason_to_stop(self) -> str | None:
         if self.progress.is_optimal:
             return "optimal"
+        if self.progress.is_settled:
+            return "completed"
         target = self._options.target
         if target is not None and (self.progress.value <= target if self._is_cover else self.progress.value >= target):
             return "target"

@@ -11,7 +11,8 @@ import numpy as np
 
 from solvers.graphs.integer_weights import IntegerWeights
 from solvers.graphs.lagrangian_bound import ExactPrices
-from solvers.graphs.progress import RELATIVE_TOLERANCE, HistoryEntry
+from solvers.graphs.progress import HistoryEntry
+from solvers.graphs.result import tolerance
 from solvers.graphs.set_reductions import SetReduction
 
 LARGEST_EXACT_FLOAT = 2**53
@@ -102,6 +103,11 @@ class CoverProgress:
         return self._grid.exponent <= 0 and self._grid.rounding == 0
 
     @property
+    def rounding(self) -> float:
+        """What values and bounds must allow for costs that were rounded."""
+        return self._grid.rounding
+
+    @property
     def value(self) -> float:
         """Cost of the cheapest cover."""
         return self._in_callers_unit(self.best.cost)
@@ -129,11 +135,18 @@ class CoverProgress:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether value and bound agree: exactly for whole costs, to `RELATIVE_TOLERANCE` for others."""
-        if self.best.cost is None:
-            return False
-        slack = 0.0 if self.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(self.bound))
-        return self.value <= self.bound + slack
+        """Whether the cheapest cover meets the bound, whatever the rounding of its costs hides."""
+        return self.best.cost is not None and self.proves(self.value + self.rounding)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the search has nothing left to find: with rounded costs the cheapest cover meets the bound."""
+        return self.best.cost is not None and self._bound.units >= self.best.cost + self.reduction.constant
+
+    def proves(self, value: float) -> bool:
+        """Return whether a cost meets the bound: exactly for whole costs, to the relative tolerance for others."""
+        bound = self.bound
+        return value <= bound + (0.0 if self.is_integral else tolerance(value, bound, self._grid.lightest))
 
     @property
     def members(self) -> np.ndarray:

@@ -26,9 +26,17 @@ from solvers.graphs.guarantee import wide_cut_guarantee
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.portfolio import Portfolio
 from solvers.graphs.predictions import sample_edge_predictions
-from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import (
+    RELATIVE_TOLERANCE,
+    GraphResult,
+    Guarantee,
+    HistoryRow,
+    ReducedSize,
+    WarningEntry,
+    ratio,
+    relative_gap,
+)
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 from solvers.operation import Context, Operation, Resources
@@ -215,7 +223,7 @@ class _Run:
             value=value,
             bound=found.bound,
             bound_kind=found.upper_bound.kind,
-            optimal=found.is_optimal,
+            optimal=found.proves(value),
             gap=relative_gap(value, found.bound),
             ratio=ratio(value, found.bound),
             value_without_predictions=self._value_without_predictions(value),

@@ -11,9 +11,8 @@ import numpy as np
 from solvers.graphs.bound import Bound
 from solvers.graphs.incumbent import Incumbent
 from solvers.graphs.kernel import AnyKernel, SearchSpace
+from solvers.graphs.result import tolerance
 from solvers.graphs.upper_bound import UpperBound
-
-RELATIVE_TOLERANCE = 1e-9
 
 
 class HistoryEntry(NamedTuple):
@@ -137,9 +136,23 @@ class Progress(Generic[AnyKernel]):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether value and bound agree: exactly for whole weights, to `RELATIVE_TOLERANCE` for others."""
-        slack = 0.0 if self.kernel.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(self.bound))
-        return self.value >= self.bound - slack if self._sense.maximises else self.value <= self.bound + slack
+        """Whether the best solution meets the bound, whatever the rounding of its weights hides."""
+        hidden = self.kernel.rounding
+        return self.proves(self.value - hidden if self._sense.maximises else self.value + hidden)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the search has nothing left to find: with rounded weights the best solution meets the bound.
+
+        Where weights are of very different sizes, what rounding may hide can keep the bound apart from the value all the same.
+        """
+        return math.fsum(bound.value for bound in self.upper_bound.parts) <= self.best.value
+
+    def proves(self, value: float) -> bool:
+        """Return whether a value meets the bound: exactly for whole weights, to the relative tolerance for others."""
+        bound = self.bound
+        slack = 0.0 if self.kernel.is_integral else tolerance(value, bound, self.kernel.lightest)
+        return value >= bound - slack if self._sense.maximises else value <= bound + slack
 
     @property
     def sides(self) -> np.ndarray:

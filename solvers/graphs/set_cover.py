@@ -21,9 +21,17 @@ from solvers.graphs.incidence_predictions import sample_incidence_predictions
 from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.learned_set_cover import tally_sets
 from solvers.graphs.library_files import with_files_loaded
-from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import (
+    RELATIVE_TOLERANCE,
+    GraphResult,
+    Guarantee,
+    HistoryRow,
+    ReducedSize,
+    WarningEntry,
+    ratio,
+    relative_gap,
+)
 from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
@@ -199,7 +207,7 @@ class _Run:
             value=value,
             bound=found.bound,
             bound_kind=found.bound_kind,
-            optimal=found.is_optimal,
+            optimal=found.proves(value),
             gap=relative_gap(value, found.bound),
             ratio=ratio(value, found.bound),
             value_without_predictions=max(value, run.value_without_predictions),
@@ -221,7 +229,7 @@ class _Run:
         checked = check_cover(self._system, chosen)
         if checked.value is None:
             raise AssertionError(f"the search's cover is none: {checked.violations[0]}")
-        slack = 0.0 if found.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(checked.value))
+        slack = 0.0 if found.is_integral else found.rounding + RELATIVE_TOLERANCE * max(1.0, abs(checked.value))
         if abs(checked.value - found.value) > slack or checked.value < found.bound - slack:
             raise AssertionError(f"the cover costs {checked.value}, the search counted {found.value}, bounded by {found.bound}")
         return checked.value

@@ -318,6 +318,8 @@ class SetCoverPortfolio:
     def _reason_to_stop(self) -> str | None:
         if self.progress.is_optimal:
             return "optimal"
+        if self.progress.is_settled:
+            return "completed"
         if self._options.target is not None and self.progress.value <= self._options.target:
             return "target"
         return self.clock.reason_to_stop()

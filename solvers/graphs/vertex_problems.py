@@ -20,9 +20,17 @@ from solvers.graphs.cover_portfolio import CoverPortfolio
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee
 from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
-from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import (
+    RELATIVE_TOLERANCE,
+    GraphResult,
+    Guarantee,
+    HistoryRow,
+    ReducedSize,
+    WarningEntry,
+    ratio,
+    relative_gap,
+)
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
 from solvers.operation import Context, InvalidInput
 
@@ -135,7 +143,7 @@ class _Run:
             value=value,
             bound=found.bound,
             bound_kind=found.upper_bound.kind,
-            optimal=found.is_optimal,
+            optimal=found.proves(value),
             gap=relative_gap(value, found.bound),
             ratio=ratio(value, found.bound),
             value_without_predictions=self._value_without_predictions(value),
