@@ -111,7 +111,7 @@ class AdditiveModel:
         intercepts.flags.writeable = False
         object.__setattr__(self, "intercepts", intercepts)
         object.__setattr__(self, "shapes", tuple(map(tuple, self.shapes)))
-        object.__setattr__(self, "classes", None if self.classes is None else tuple(self.classes))
+        object.__setattr__(self, "classes", None if self.classes is None else tuple(map(_plain, self.classes)))
         self._require_outputs()
         self._require_features()
 
@@ -288,7 +288,7 @@ class AdditiveModel:
             task=self.task,
             link=self.link,
             intercept=self.intercepts.tolist() if self.link == "softmax" else float(self.intercepts[0]),
-            classes=None if self.classes is None else list(map(_plain, self.classes)),
+            classes=None if self.classes is None else list(self.classes),
             offset=None if self.offset is None else OffsetDocument(column=self.offset.column, kind=self.offset.kind),
             features=[_shape_document(shape, self._label_of(output)) for shape, output in flat],
         )
@@ -333,7 +333,7 @@ class AdditiveModel:
         )
 
     def _label_of(self, output: int) -> Any:
-        return _plain(self.classes[output]) if self.link == "softmax" and self.classes is not None else None
+        return self.classes[output] if self.link == "softmax" and self.classes is not None else None
 
     def _in_order(self, columns: Columns) -> Sequence[Any]:
         if isinstance(columns, Mapping):

@@ -90,15 +90,16 @@ class ShapeFunction:
                 object.__setattr__(self, field, _finite(value, f"the {field} of {self.name!r}"))
         for field in ("missing", "unseen"):
             object.__setattr__(self, field, float(_finite([getattr(self, field)], f"the score `{field}` of {self.name!r}")[0]))
-        object.__setattr__(self, "levels", tuple(self.levels))
+        object.__setattr__(self, "name", str(self.name))
         self._require_bins()
+        object.__setattr__(self, "levels", tuple(map(str, self.levels)))  # NumPy's texts are written unlike Python's
 
     def _require_bins(self) -> None:
         if self.kind == "numeric":
             bins = len(self.thresholds) + 1
             if (np.diff(self.thresholds) <= 0).any():
                 raise InvalidInput(f"the thresholds of {self.name!r} do not ascend")
-            if self.levels:
+            if len(self.levels):
                 raise InvalidInput(f"the numeric feature {self.name!r} has no levels")
         else:
             bins = len(self.levels)
