@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers.graphs.account import RELATIVE_TOLERANCE
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found, report_at_first_sight
 from solvers.graphs.canonical import Instance, Problem
@@ -25,7 +24,7 @@ from solvers.graphs.guarantee import colouring_guarantee, independent_set_guaran
 from solvers.graphs.numvc import NuMVC
 from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
 from solvers.graphs.request import GraphRequest
-from solvers.graphs.result import GraphResult, Guarantee, ReducedSize
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
 from solvers.operation import Context, InvalidInput
 
