@@ -12,7 +12,9 @@ From rows to a forest:
   :mod:`~solvers.gam.moments` keeps the sums of each fold;
 - :mod:`~solvers.gam.forest` alternates :mod:`exact moves of single stumps <solvers.gam.stump_updates>` and
   :mod:`joint fits of all leaves <solvers.gam.joint_fit>`; :mod:`~solvers.gam.restarts` tries other starts, among them the convex
-  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be.
+  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be;
+- :mod:`~solvers.gam.losses` and :mod:`~solvers.gam.reweighted_fit` reduce every other loss to weighted least squares, with
+  :mod:`Newton steps on the leaves <solvers.gam.leaf_newton>` to fall back on; :mod:`~solvers.gam.multinomial_fit` goes class by class.
 
 :class:`~solvers.gam.additive_model.AdditiveModel` holds a fitted model and knows nothing of how it was fitted.
 """
