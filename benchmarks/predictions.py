@@ -72,11 +72,12 @@ def main() -> None:
 
 
 def planned(problems: Iterable[str], seeds: Iterable[int], limit: float, version: str) -> list[Run]:
+    """Return the runs, all advice of a seed in a row, so that what disturbs the machine for a while disturbs all epsilons alike."""
     return [
         Run(problem, STUDIES[problem].instance, advice, version, seed, STUDIES[problem].iterations, limit)
         for problem in problems
-        for advice in ADVICE
         for seed in seeds
+        for advice in ADVICE
     ]
 
 

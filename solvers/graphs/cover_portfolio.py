@@ -198,7 +198,7 @@ class CoverPortfolio:
         for part, component in enumerate(self._components):
             if self._course.must_stop() or stop():
                 break
-            csr = component.csr()
+            csr = self._space.csr_of(part)
             self._offer_bound(part, component, clique_cover_bound(csr, component.weights, stop=stop)[0])
             coloured = coloured_cover(csr, component.weights, stop=stop)
             independent[self._space.slices[part]] = ~coloured.members

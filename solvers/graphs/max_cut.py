@@ -16,7 +16,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from solvers.graphs.account import RELATIVE_TOLERANCE
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
 from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found, report_at_first_sight
@@ -29,7 +28,7 @@ from solvers.graphs.guarantee import wide_cut_guarantee
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.predictions import sample_edge_predictions
 from solvers.graphs.request import GraphRequest
-from solvers.graphs.result import GraphResult, Guarantee, ReducedSize
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 from solvers.operation import Context, Operation, Resources

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from solvers.graphs.account import RELATIVE_TOLERANCE
 from solvers.graphs.advice import Advice
 from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found
 from solvers.graphs.course import Course
@@ -24,7 +23,7 @@ from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.learned_set_cover import tally_sets
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.request import SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, ReducedSize
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
@@ -172,7 +171,7 @@ class _Run:
             solution=chosen,
             labels=members.astype(np.int8),
             value=checked.value,
-            slack=0.0 if progress.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(checked.value)),
+            slack=0.0 if progress.is_integral else progress.rounding + RELATIVE_TOLERANCE * max(1.0, abs(checked.value)),
             reduction=ReducedSize(n=kernel.num_sets, m=kernel.num_elements),
             guarantee=self._guarantee(),
         )

@@ -23,31 +23,6 @@ def test_answer_is_never_worse_than_the_one_without_predictions(problem, epsilon
 
 
 @both
-def test_advice_does_not_change_what_the_advice_free_part_finds(problem):
-    graph = mis("brock200_2")
-    options = {"method": "local_search", "max_iterations": 300, "seed": 5, "time_limit": 60}
-    wrong = reference_bits(graph, problem, 0.5)
-    inverted = EdgePredictions(1 - wrong.bits, epsilon=0.5)
-
-    advised, alone = SOLVERS[problem](graph, inverted, **options), SOLVERS[problem](graph, **options)
-
-    assert (advised.stopped_by, alone.stopped_by) == ("max_iterations", "max_iterations")
-    assert advised.value_without_predictions == alone.value == alone.value_without_predictions
-
-
-@both
-def test_missing_bits_change_nothing(problem):
-    graph = mis("brock200_2")
-    options = {"max_iterations": 300, "seed": 2, "time_limit": 60, "method": "local_search"}
-    missing = EdgePredictions(np.full((len(graph.edges), 2), -1))
-
-    advised, alone = SOLVERS[problem](graph, missing, **options), SOLVERS[problem](graph, **options)
-
-    assert advised.value == alone.value
-    assert [warning.code for warning in advised.warnings] == ["predictions-empty"]
-
-
-@both
 def test_perfect_bits_give_the_reference_at_once(problem):
     graph = mis("C250.9")
     best = 44 if problem == "independent-set" else 206
