@@ -198,12 +198,6 @@ class SetCoverRequest(SetSystemFields):
 
     _held_predictions: list[Any] = PrivateAttr(default_factory=list)
 
-    @model_validator(mode="after")
-    def _has_a_method(self) -> Self:
-        if self.options.method == "sdp":
-            raise ValueError("method 'sdp' is for cuts; set cover has auto, paper, greedy, local_search and exact")
-        return self
-
     @classmethod
     def of(cls, system: Any, predictions: Any = None, **fields: Any) -> Self:
         """Return the request of a library call, whose arrays are taken as they are.
