@@ -209,6 +209,7 @@ class _Run:
             labels=system.labels,
             index_base=system.index_base,
             timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
+            guarantee=self._guarantee(),
             **self._prediction_report(found.members),
         )
 
@@ -223,13 +224,16 @@ class _Run:
             raise AssertionError(f"the cover costs {checked.value}, the search counted {found.value}, bounded by {found.bound}")
         return checked.value
 
+    def _guarantee(self) -> Guarantee:
+        # Of the greedy cover, which no run does worse than. Following predictions promises nothing beforehand: copies of many sets make
+        # any rule blind.
+        promise = harmonic_ratio(self._incidence)
+        return Guarantee(name="greedy_harmonic_ratio", value=promise, assumes_independent_predictions=False)
+
     def _prediction_report(self, members: np.ndarray) -> dict[str, Any]:
         advice = self._advice
         if advice is None:
-            # With predictions nothing is promised beforehand: copies of many sets make any rule blind.
-            promise = harmonic_ratio(self._incidence)
-            guarantee = Guarantee(name="greedy_harmonic_ratio", value=promise, assumes_independent_predictions=False)
-            return {"guarantee": guarantee}
+            return {}
         estimate = advice.epsilon_estimate
         return {
             "epsilon_used": advice.epsilon_used,

@@ -18,13 +18,13 @@ from solvers.graphs.canonical import Instance, Problem
 from solvers.graphs.certificate import store_large
 from solvers.graphs.cover_portfolio import CoverPortfolio
 from solvers.graphs.graph import Graph
-from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee
+from solvers.graphs.guarantee import RatioGuarantee, independent_set_guarantee
 from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
 from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
-from solvers.operation import Context, InvalidInput
+from solvers.operation import Context
 
 LARGEST_WITHOUT_FIRST_SIGHT = 100_000
 
@@ -59,10 +59,8 @@ def solve(request: GraphRequest, context: Context, problem: VertexProblem) -> Gr
     Raises
     ------
     InvalidInput
-        If the request is malformed, or asks for a method that is for cuts alone.
+        If the request is malformed.
     """
-    if request.options.method == "sdp":
-        raise InvalidInput(f"method sdp is for cuts; {problem.name} has none", pointer="/options/method")
     instance = request.read_instance(context, problem.name)
     if len(instance.edges) > LARGEST_WITHOUT_FIRST_SIGHT:
         # Preparing a graph of this size may outlast a small time limit; there is an answer all the same.
@@ -185,14 +183,10 @@ class _Run:
         }
 
     def _guarantee(self) -> Guarantee | None:
-        run = self.portfolio
-        if self._problem.is_cover:
-            promised = None if run.colouring_ratio is None else colouring_guarantee(run.colouring_ratio)
-        else:
-            promised = self._guarantee_of_the_rule()
+        promised = self.portfolio.cover_guarantee if self._problem.is_cover else self._guarantee_of_the_rule()
         return None if promised is None else Guarantee(**promised._asdict())
 
-    def _guarantee_of_the_rule(self) -> Any:
+    def _guarantee_of_the_rule(self) -> RatioGuarantee | None:
         run, weights = self.portfolio, self._instance.vertex_weights
         if self._advice is None or run.followed is None or run.kernel.is_weightless.any() or (weights != weights[:1]).any():
             return None

@@ -428,13 +428,6 @@ def test_history_is_in_the_sense_of_the_problem(problem):
     assert all(row.bound <= row.value if falls else row.value <= row.bound for row in history)
 
 
-@both
-def test_the_method_for_cuts_is_refused(problem):
-    with pytest.raises(InvalidInput) as refused:
-        SOLVERS[problem](nx.path_graph(3), method="sdp")
-    assert refused.value.pointer == "/options/method"
-
-
 def test_cover_is_promised_within_the_ratio_of_its_colouring():
     graph = circulant()
 
@@ -443,6 +436,23 @@ def test_cover_is_promised_within_the_ratio_of_its_colouring():
     assert guarantee.name == "hochbaum_ratio"
     assert not guarantee.assumes_independent_predictions
     assert 1 <= guarantee.value <= 2 - 2 / 9
+
+
+def test_a_cover_that_reductions_find_is_promised_to_be_a_best_one():
+    guarantee = vertex_cover(nx.path_graph(50)).guarantee
+
+    assert (guarantee.name, guarantee.value) == ("hochbaum_ratio", 1.0)
+
+
+@pytest.mark.parametrize("weights", [None, 1 + np.arange(61) % 7])
+def test_a_cover_that_stops_at_its_target_is_promised_twice_the_least_weight(weights):
+    graph = circulant(weights=weights)
+
+    result = vertex_cover(graph, target=10**9, max_iterations=1)
+
+    assert result.stopped_by == "target"
+    assert (result.guarantee.name, result.guarantee.value) == ("local_ratio", 2.0)
+    assert result.value <= 2 * vertex_cover(graph, max_iterations=10_000).value
 
 
 def test_independent_set_is_promised_a_ratio_where_bits_are_independent_and_degrees_suffice():
