@@ -33,6 +33,8 @@ _LOOPS = {
         "{} self-loops were taken out and their vertices kept out of the set",
     ),
 }
+_DIRECTED = ("the direction of 1 edge was dropped", "the directions of {} edges were dropped")
+_FREE = ("1 vertex weighs nothing and was put into the cover", "{} vertices weigh nothing and were put into the cover")
 _ADDED = (
     "1 edge repeats an earlier one and its weight was added",
     "{} edges repeat earlier ones and their weights were added",
@@ -136,14 +138,18 @@ def canonicalise(graph: Graph, problem: Problem = "max-cut") -> Instance:
     is_repeat[kept[firsts]] = False
     is_repeat[is_loop] = False
     is_cut = problem == "max-cut"
+    vertex_weights = np.ones(graph.num_vertices, np.int64) if is_cut else _vertex_weights(graph)
+    repairs = _repairs(graph, problem, np.flatnonzero(is_loop), np.flatnonzero(is_repeat))
+    if problem == "vertex-cover":
+        repairs += _free_vertices(graph, np.flatnonzero(vertex_weights == 0))
     return Instance(
         graph.num_vertices,
         edges,
         _added_weights(graph, kept, rows, len(edges)) if is_cut else np.ones(len(edges), np.int64),
-        np.ones(graph.num_vertices, np.int64) if is_cut else _vertex_weights(graph),
+        vertex_weights,
         graph.labels,
         graph.index_base,
-        _repairs(graph, problem, np.flatnonzero(is_loop), np.flatnonzero(is_repeat)),
+        repairs,
         listed[is_loop, 0].astype(np.int32),
         listed_rows,
         is_swapped,
@@ -191,14 +197,17 @@ def _vertex_weights(graph: Graph) -> Array:
 
 
 def _fault_of_vertex(graph: Graph, vertex: int, complaint: str) -> InvalidGraph:
-    name = vertex + graph.index_base if graph.labels is None else as_written(graph.labels[vertex])
-    return InvalidGraph(f"vertex {name}: {complaint}", pointer=graph.source.vertex_weight.format(vertex=vertex))
+    return InvalidGraph(f"vertex {_name(graph, vertex)}: {complaint}", pointer=graph.source.vertex_weight.format(vertex=vertex))
+
+
+def _name(graph: Graph, vertex: int) -> str:
+    return str(vertex + graph.index_base) if graph.labels is None else as_written(graph.labels[vertex])
 
 
 def _repairs(graph: Graph, problem: Problem, loops: npt.NDArray[np.int64], repeats: npt.NDArray[np.int64]) -> list[Repair]:
     repairs: list[Repair] = []
-    if graph.source.is_directed:
-        repairs.append({"code": "directed", "message": "the directions of the edges were dropped", "pointer": None})
+    if graph.source.is_directed and len(graph.edges):
+        repairs.append(_repair(graph, "directed", _counted(_DIRECTED, len(graph.edges)), 0))
     if len(loops):
         repairs.append(_repair(graph, "self-loops", _counted(_LOOPS[problem], len(loops)), int(loops[0])))
     if len(repeats):
@@ -207,14 +216,19 @@ def _repairs(graph: Graph, problem: Problem, loops: npt.NDArray[np.int64], repea
     return repairs
 
 
+def _free_vertices(graph: Graph, free: npt.NDArray[np.int64]) -> list[Repair]:
+    if not len(free):
+        return []
+    first = int(free[0])
+    message = f"{_counted(_FREE, len(free))}; first: vertex {_name(graph, first)}"
+    return [{"code": "free-vertices", "message": message, "pointer": graph.source.vertex_weight.format(vertex=first)}]
+
+
 def _counted(one_or_many: tuple[str, str], count: int) -> str:
     return one_or_many[0] if count == 1 else one_or_many[1].format(count)
 
 
 def _repair(graph: Graph, code: str, what: str, first: int) -> Repair:
-    u, v = (
-        str(position + graph.index_base) if graph.labels is None else as_written(graph.labels[position])
-        for position in graph.edges[first].tolist()
-    )
+    u, v = (_name(graph, position) for position in graph.edges[first].tolist())
     source = graph.source
     return {"code": code, "message": f"{what}; first: {source.name(first)}, {u} to {v}", "pointer": source.pointer(first)}

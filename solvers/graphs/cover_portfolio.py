@@ -115,6 +115,7 @@ class CoverPortfolio:
         self._advice = advice
         self._options = options
         self._by_iterations = options.max_iterations is not None
+        self._allowances: list[Allowance] = []
         self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(2)]
         self.cover_guarantee: RatioGuarantee | None = None
         self.followed: FollowedRule | None = None
@@ -142,6 +143,11 @@ class CoverPortfolio:
         self._has_finish = any(self._looks_finishable(index) for index in self._space.open)
         self._greedy = np.zeros(self._space.num_vertices, np.int8)
         self.clock.lap("exact")
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of local search so far, of both parts."""
+        return sum(allowance.spent_iterations for allowance in self._allowances)
 
     @property
     def value_without_predictions(self) -> float:
@@ -208,9 +214,11 @@ class CoverPortfolio:
         next(self._turns().rounds())
 
     def _turns(self) -> Turns:
-        return Turns(self._parts(), self.clock, self._must_stop)
+        parts = self._parts()
+        self._allowances = [allowance for _, allowance in parts]
+        return Turns(parts, self.clock, self._must_stop)
 
-    def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
+    def _parts(self) -> list[tuple[Iterator[None], Allowance]]:
         progress, space = self.progress, self._space
         allowance = self._allowance()
         free = advice_free_search(space, progress.offer_free, progress.free, self._greedy, allowance, self._streams[0])

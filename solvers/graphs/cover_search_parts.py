@@ -1,8 +1,9 @@
 """The two parts of a search for covers and independent sets: one that never sees advice, and one that starts from it.
 
-Each part is a generator that does a piece of work of some hundredths of a second, offers what it found to its incumbent and yields the
-number of iterations it took. They share neither random numbers nor incumbents, so that the advice-free part finds with
-advice beside it exactly what it finds without. Solutions are independent sets, as int8 arrays with 1 for their members.
+Each part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it
+took, offers what it found to its incumbent and yields. They share neither random numbers nor incumbents, so that the advice-free
+part finds with advice beside it exactly what it finds without. Solutions are independent sets, as int8 arrays with 1 for their
+members.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ADVICE_STARTS = 4
 
 def advice_free_search(
     space: CoverSpace, offer: Offer, incumbent: Incumbent, start: np.ndarray, allowance: Allowance, rng: np.random.Generator
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Search from a start and from the best so far in turn, longer each time: by swaps, and without weights by NuMVC as well.
 
     Parameters
@@ -48,14 +49,14 @@ def advice_free_search(
 
     Yields
     ------
-    int
-        Iterations since the last time.
+    None
+        After each piece of work.
     """
     is_unit = bool((space.weights == space.weights[:1]).all())
     for attempt, length in enumerate(_lengths()):
         begin = incumbent.sides if attempt % 4 in (1, 2) else start
         search = _learn_weights if is_unit and attempt % 2 else _swap
-        yield from search(space, begin, offer, "local_search", allowance.fits(length), rng)
+        yield from search(space, begin, offer, "local_search", allowance, length, rng)
 
 
 def advice_search(
@@ -65,7 +66,7 @@ def advice_search(
     candidates: Iterable[tuple[str, int | None, np.ndarray]],
     allowance: Allowance,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Take every candidate that the advice suggests, then swap from the best of them and from the best so far in turn.
 
     Parameters
@@ -82,11 +83,11 @@ def advice_search(
         value = int(space.part_values(extended).sum())
         if all(value != known for known, _ in found):
             found = sorted([*found, (value, extended)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
-        yield 0
+        yield
     starts = [members for _, members in found] or [np.zeros(space.num_vertices, np.int8)]
     for attempt, length in enumerate(_lengths()):
         begin = incumbent.sides if attempt % 2 else starts[attempt // 2 % len(starts)]
-        yield from _swap(space, begin, offer, "advice_local_search", allowance.fits(length), rng)
+        yield from _swap(space, begin, offer, "advice_local_search", allowance, length, rng)
 
 
 def _lengths() -> Iterator[int]:
@@ -102,18 +103,21 @@ def _swap(
     start: np.ndarray,
     offer: Callable[[np.ndarray, str], None],
     source: str,
-    iterations: int,
+    allowance: Allowance,
+    length: int,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
+    iterations = allowance.fits(length)
     run = IteratedSwaps(space.csr, start == 1, weights=space.weights, seed=int(rng.integers(2**62)))
     shown, spent = -1, 0
     while spent < iterations:
         done = run.advance(min(ITERATIONS_PER_PIECE, iterations - spent))
+        allowance.charge(done)
         if run.best_value > shown:
             shown = run.best_value
             offer(run.best_members.astype(np.int8), source)
         spent += done
-        yield done
+        yield
 
 
 def _learn_weights(
@@ -121,16 +125,19 @@ def _learn_weights(
     start: np.ndarray,
     offer: Callable[[np.ndarray, str], None],
     source: str,
-    steps: int,
+    allowance: Allowance,
+    length: int,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
+    steps = allowance.fits(length)
     run = NuMVC(space.csr, start == 0, seed=int(rng.integers(2**62)))
     shown, spent = space.num_vertices + 1, 0
     while spent < steps:
-        done = run.advance(min(ITERATIONS_PER_PIECE, steps - spent))
+        # A cover of nothing leaves no step to take.
+        done = max(1, run.advance(min(ITERATIONS_PER_PIECE, steps - spent)))
+        allowance.charge(done)
         if run.best_value < shown:
             shown = run.best_value
             offer((~run.best_members).astype(np.int8), source)
-        # A cover of nothing leaves no step to take.
-        spent += max(done, 1)
-        yield max(done, 1)
+        spent += done
+        yield

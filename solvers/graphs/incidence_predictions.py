@@ -58,7 +58,7 @@ class IncidencePredictions:
 
     def __post_init__(self) -> None:
         if self.sizes is None:
-            flat, sizes = flat_bits(self.bits, "/predictions/incidence_bits")
+            flat, sizes = flat_bits(_with_nulls(self.bits), "/predictions/incidence_bits")
             object.__setattr__(self, "bits", flat)
             object.__setattr__(self, "sizes", sizes)
         # Checks the other two numbers.
@@ -99,21 +99,27 @@ def flat_bits(rows: Any, pointer: str) -> tuple[Array, Array]:
     Raises
     ------
     InvalidInput
-        With the pointer of the first row that is no list, or of the first bit that is none of 0, 1, null and -1.
+        With the pointer of the first row that is no list, or of the first bit that is none of 0, 1 and null.
     """
-    listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    for j, row in enumerate(listed):
+    for j, row in enumerate(rows):
         if not isinstance(row, (list, tuple)):
             raise InvalidInput(f"{as_written(row)} is not a list of bits", pointer=f"{pointer}/{j}")
-    sizes = np.fromiter(map(len, listed), np.int64, len(listed))
+    sizes = np.fromiter(map(len, rows), np.int64, len(rows))
     begins = np.concatenate(([0], np.cumsum(sizes)))
 
     def place(index: int) -> str:
         row = int(np.searchsorted(begins, index, side="right")) - 1
         return f"{pointer}/{row}/{index - int(begins[row])}"
 
-    flat = list(chain.from_iterable(listed))
-    return flags([None if type(bit) is int and bit == -1 else bit for bit in flat], place, None), sizes
+    return flags(list(chain.from_iterable(rows)), place, None), sizes
+
+
+def _with_nulls(rows: Any) -> list[Any]:
+    listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    return [
+        [None if type(bit) is int and bit == -1 else bit for bit in row] if isinstance(row, (list, tuple)) else row
+        for row in listed
+    ]
 
 
 def sample_incidence_predictions(

@@ -93,6 +93,7 @@ class Portfolio:
         self._advice = advice
         self._options = options
         self._by_iterations = options.max_iterations is not None
+        self._allowances: list[Allowance] = []
         self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(3)]
         self._roundings: list[np.ndarray] = []
         self.solved_prefix: int | None = None
@@ -108,6 +109,11 @@ class Portfolio:
         self._components = [kernel.components[index] for index in space.open]
         self._has_finish = any(self._looks_finishable(index) for index in space.open)
         self.clock.lap("exact")
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of local search so far, of both parts."""
+        return sum(allowance.spent_iterations for allowance in self._allowances)
 
     @property
     def value_without_predictions(self) -> float:
@@ -159,9 +165,11 @@ class Portfolio:
         next(self._turns().rounds())
 
     def _turns(self) -> Turns:
-        return Turns(self._parts(), self.clock, self._must_stop)
+        parts = self._parts()
+        self._allowances = [allowance for _, allowance in parts]
+        return Turns(parts, self.clock, self._must_stop)
 
-    def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
+    def _parts(self) -> list[tuple[Iterator[None], Allowance]]:
         progress = self.progress
         allowance = self._allowance()
         free = advice_free_search(

@@ -1,9 +1,9 @@
 """The two parts of a MaxCut search: one that never sees advice, and one that starts from it.
 
-Each part is a generator that does a piece of work of some hundredths of a second, offers what it found to its incumbent and yields
-the number of iterations it took. They share neither random numbers nor incumbents, so that the advice-free part finds with
-advice beside it exactly what it finds without. One iteration is one sweep of simulated annealing; a window move counts as
-`WINDOW_MOVE_COST` of them, which is about its time.
+Each part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it
+took, offers what it found to its incumbent and yields. They share neither random numbers nor incumbents, so that the advice-free
+part finds with advice beside it exactly what it finds without. One iteration is one sweep of simulated annealing; a window move
+counts as `WINDOW_MOVE_COST` of them, which is about its time.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OfferAdvised(Protocol):
 
 def advice_free_search(
     space: SearchSpace[Kernel], offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Anneal from random cuts and from those of `starts` in turn, longer each time.
 
     In between the best so far is improved, by gentle annealing and by tabu search in turn. On sparse graphs window moves follow.
@@ -71,8 +71,8 @@ def advice_free_search(
 
     Yields
     ------
-    int
-        Iterations since the last time.
+    None
+        After each piece of work.
     """
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
@@ -87,11 +87,11 @@ def advice_free_search(
             case 1:
                 run = _annealer(space.csr, incumbent.sides, budget, HOT_FROM_GOOD_CUT, rng)
             case _:
-                yield from _tabu(space.csr, incumbent.sides, offer, budget, rng)
+                yield from _tabu(space.csr, incumbent.sides, offer, allowance, budget, rng)
                 continue
-        yield from _anneal(run, offer, "local_search")
+        yield from _anneal(run, offer, allowance, "local_search")
         if windows is not None:
-            yield from _move_windows(windows, run.best_sides, offer, allowance.fits(length))
+            yield from _move_windows(windows, run.best_sides, offer, allowance, length)
 
 
 def advice_search(
@@ -101,7 +101,7 @@ def advice_search(
     candidates: Iterable[tuple[str, int | None, np.ndarray]],
     allowance: Allowance,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Try every candidate that the advice suggests, then anneal gently from the best of them and from the best so far.
 
     Parameters
@@ -118,15 +118,15 @@ def advice_search(
         value = int(space.part_values(descended).sum())
         if all(value != known for known, _ in found):
             found = sorted([*found, (value, descended)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
-        yield 0
+        yield
     starts = [sides for _, sides in found] or [np.zeros(space.num_vertices, np.int8)]
     windows = _window_mover(space, rng)
     for attempt, length in enumerate(_lengths()):
         start = incumbent.sides if attempt % 2 else starts[attempt // 2 % len(starts)]
         run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
-        yield from _anneal(run, offer, "advice_local_search")
+        yield from _anneal(run, offer, allowance, "advice_local_search")
         if windows is not None:
-            yield from _move_windows(windows, incumbent.sides, offer, allowance.fits(length), "advice_local_search")
+            yield from _move_windows(windows, incumbent.sides, offer, allowance, length, "advice_local_search")
 
 
 def _lengths() -> Iterator[int]:
@@ -150,28 +150,31 @@ def _typical_field(csr: Csr) -> float:
     return float(np.sqrt(np.square(weights).sum() / csr.num_vertices) / weights.mean())
 
 
-def _anneal(run: Annealer, offer: Offer, source: str) -> Iterator[int]:
+def _anneal(run: Annealer, offer: Offer, allowance: Allowance, source: str) -> Iterator[None]:
     shown = -1
     while not run.done:
-        swept = run.advance(run.sweeps)
+        allowance.charge(run.advance(run.sweeps))
         if run.best_value > shown:
             shown = run.best_value
             offer(run.best_sides, source)
-        yield swept
+        yield
 
 
-def _tabu(csr: Csr, sides: np.ndarray, offer: Offer, iterations: int, rng: np.random.Generator) -> Iterator[int]:
+def _tabu(
+    csr: Csr, sides: np.ndarray, offer: Offer, allowance: Allowance, iterations: int, rng: np.random.Generator
+) -> Iterator[None]:
     run = Tabu(csr, sides, seed=int(rng.integers(2**62)))
     shown = run.best_value
     spent = 0
     while spent < iterations:
         step = min(TABU_ITERATIONS_PER_CALL, iterations - spent)
         run.advance(step * TABU_MOVES_PER_ITERATION)
+        allowance.charge(step)
         if run.best_value > shown:
             shown = run.best_value
             offer(run.best_sides, "local_search")
         spent += step
-        yield step
+        yield
 
 
 def _window_mover(space: SearchSpace[Kernel], rng: np.random.Generator) -> WindowMover | None:
@@ -181,13 +184,15 @@ def _window_mover(space: SearchSpace[Kernel], rng: np.random.Generator) -> Windo
 
 
 def _move_windows(
-    windows: WindowMover, sides: np.ndarray, offer: Offer, iterations: int, source: str = "window_moves"
-) -> Iterator[int]:
+    windows: WindowMover, sides: np.ndarray, offer: Offer, allowance: Allowance, length: int, source: str = "window_moves"
+) -> Iterator[None]:
+    iterations = allowance.fits(length)
     stale = spent = 0
     while stale < WINDOW_PATIENCE and spent < iterations:
         sides, gain = windows.move(sides)
+        allowance.charge(WINDOW_MOVE_COST)
         if gain:
             offer(sides, source)
         stale = 0 if gain else stale + 1
         spent += WINDOW_MOVE_COST
-        yield WINDOW_MOVE_COST
+        yield

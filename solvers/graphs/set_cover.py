@@ -28,7 +28,7 @@ from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover
-from solvers.operation import Context, Operation, Resources
+from solvers.operation import Context, InvalidInput, Operation, Resources
 
 FILE_NAME = "sets.txt"
 
@@ -76,6 +76,8 @@ The run ends when value and bound meet, at `target`, or at `time_limit`; with `m
 
 def run_set_cover(request: SetCoverRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`set_cover` is the library's form of it."""
+    if request.options.method == "sdp":
+        raise InvalidInput("method sdp is for cuts; set-cover has none", pointer="/options/method")
     system = request.read_system(context)
     return solve_set_cover(system, request.read_predictions(system), request.options, context)
 
@@ -184,6 +186,7 @@ class _Run:
             bound=newest.bound,
             source=newest.source,
             seconds=round(newest.seconds, 3),
+            iterations=self.portfolio.iterations,
             snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
         )
 

@@ -91,6 +91,7 @@ class SetCoverPortfolio:
         self._advice = advice
         self._options = options
         self._by_iterations = options.max_iterations is not None
+        self._allowances: list[Allowance] = []
         self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(2)]
         size = len(incidence.elements) + incidence.num_sets + incidence.num_elements
         self.clock = RunClock(context, time_limit=time_limit, size=size, counts_iterations=self._by_iterations)
@@ -98,6 +99,11 @@ class SetCoverPortfolio:
         self.clock.lap("reductions")
         self.progress = CoverProgress(reduction, grid, lambda: context.elapsed, on_progress)
         self._kernel = reduction.kernel
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of local search so far, of both parts."""
+        return sum(allowance.spent_iterations for allowance in self._allowances)
 
     @property
     def value_without_predictions(self) -> float:
@@ -151,9 +157,11 @@ class SetCoverPortfolio:
         next(self._turns().rounds())
 
     def _turns(self) -> Turns:
-        return Turns(self._parts(), self.clock, self._must_stop)
+        parts = self._parts()
+        self._allowances = [allowance for _, allowance in parts]
+        return Turns(parts, self.clock, self._must_stop)
 
-    def _parts(self) -> list[tuple[Iterator[int], Allowance]]:
+    def _parts(self) -> list[tuple[Iterator[None], Allowance]]:
         progress = self.progress
         allowance = self._allowance()
         free = advice_free_search(self._kernel, progress.offer_free, progress.free, self._greedy, allowance, self._streams[0])

@@ -1,8 +1,8 @@
 """The two parts of a set cover search: one that never sees advice, and one that starts from it.
 
-Each part is a generator that does a piece of work of some hundredths of a second, offers what it found and yields the number of
-iterations it took: steps of the row-weighting local search. They share neither random numbers nor incumbents, so that the advice-free
-part finds with advice beside it exactly what it finds without.
+Each part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it
+took, steps of the row-weighting local search, offers what it found and yields. They share neither random numbers nor incumbents,
+so that the advice-free part finds with advice beside it exactly what it finds without.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def advice_free_search(
     start: np.ndarray,
     allowance: Allowance,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Search from the start and from the best so far in turn, longer each time.
 
     Parameters
@@ -50,12 +50,12 @@ def advice_free_search(
 
     Yields
     ------
-    int
-        Iterations since the last time.
+    None
+        After each piece of work.
     """
     for attempt, length in enumerate(_lengths()):
         begin = start if attempt % 2 == 0 or incumbent.members is None else incumbent.members
-        yield from _run(kernel, begin, lambda members: offer(members, "local_search"), allowance.fits(length), rng)
+        yield from _run(kernel, begin, lambda members: offer(members, "local_search"), allowance, length, rng)
 
 
 def advice_search(
@@ -65,7 +65,7 @@ def advice_search(
     candidates: Iterable[SetCandidate],
     allowance: Allowance,
     rng: np.random.Generator,
-) -> Iterator[int]:
+) -> Iterator[None]:
     """Take every candidate that the advice suggests, then search from the best of them and from the best so far in turn.
 
     Parameters
@@ -80,13 +80,13 @@ def advice_search(
         offer(members, source, threshold)
         if best is None or kernel.cost_of(members) < kernel.cost_of(best):
             best = members
-        yield 0
+        yield
     if best is None:
         # The candidates were cut short.
         best = np.ones(kernel.num_sets, bool)
     for attempt, length in enumerate(_lengths()):
         begin = best if attempt % 2 == 0 or incumbent.members is None else incumbent.members
-        yield from _run(kernel, begin, lambda members: offer(members, "advice_local_search", None), allowance.fits(length), rng)
+        yield from _run(kernel, begin, lambda members: offer(members, "advice_local_search", None), allowance, length, rng)
 
 
 def _lengths() -> Iterator[int]:
@@ -98,13 +98,19 @@ def _lengths() -> Iterator[int]:
 
 
 def _run(
-    kernel: Incidence, start: np.ndarray, offer: Callable[[np.ndarray], None], steps: int, rng: np.random.Generator
-) -> Iterator[int]:
+    kernel: Incidence,
+    start: np.ndarray,
+    offer: Callable[[np.ndarray], None],
+    allowance: Allowance,
+    length: int,
+    rng: np.random.Generator,
+) -> Iterator[None]:
+    steps = allowance.fits(length)
     run = RowWeighting(kernel, start, seed=int(rng.integers(2**62)))
     shown = kernel.cost_of(start)
     while run.steps_done < steps:
-        taken = run.advance(min(STEPS_PER_PIECE, steps - run.steps_done))
+        allowance.charge(run.advance(min(STEPS_PER_PIECE, steps - run.steps_done)))
         if run.best_cost < shown:
             shown = run.best_cost
             offer(run.best_members)
-        yield taken
+        yield

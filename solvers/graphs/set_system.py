@@ -64,6 +64,8 @@ class SetSystem:
         What was repaired: one entry for each kind of repair.
     format : str or None
         The format that the system was read from.
+    pointer : str or None
+        JSON pointer of the text that the system was read from.
 
     Raises
     ------
@@ -80,6 +82,7 @@ class SetSystem:
     """
 
     format: str | None = None
+    pointer: str | None = None
 
     def __init__(
         self,
@@ -130,10 +133,10 @@ class SetSystem:
         index_base : {0, 1}
             Of the ids that messages and answers use.
         pointer : str, optional
-            JSON pointer of whatever holds the rows, for faults.
+            JSON pointer of whatever holds the rows, for faults and warnings.
         """
         system = cls.__new__(cls)
-        system.index_base, system.labels = index_base, None
+        system.index_base, system.labels, system.pointer = index_base, None, pointer
         ptr = np.asarray(set_ptr, dtype=np.int64)
         try:
             system._fill(ptr, np.asarray(elements, np.int64), costs, num_elements, lambda index: pointer or "/sets")
@@ -203,7 +206,7 @@ class SetSystem:
         named = [self.element_id(position) for position in missing[:MOST_NAMED].tolist()]
         what = "1 element is in no set: " if count == 1 else f"{count} elements are in no set: "
         shown = ", ".join(str(name) for name in named) + (", .." if count > MOST_NAMED else "")
-        raise Infeasible(what + shown, pointer="/sets", elements=named)
+        raise Infeasible(what + shown, pointer=self.pointer or "/sets", elements=named)
 
     @staticmethod
     def _require_base(index_base: Any) -> None:
@@ -290,7 +293,7 @@ class SetSystem:
             if len(chosen):
                 count = "1 set is" if len(chosen) == 1 else f"{len(chosen)} sets are"
                 message = f"{count} {what}; first: set {chosen[0] + self.index_base}"
-                repairs.append({"code": code, "message": message, "pointer": f"/sets/{chosen[0]}"})
+                repairs.append({"code": code, "message": message, "pointer": self.pointer or f"/sets/{chosen[0]}"})
         return repairs
 
 

@@ -37,9 +37,9 @@ class Allowance:
     def is_spent(self) -> bool:
         return self.share >= 1
 
-    def charge(self, iterations: int, seconds: float) -> None:
+    def charge(self, iterations: int) -> None:
+        """Count iterations as soon as they are done; `Turns` counts the seconds."""
         self.spent_iterations += iterations
-        self.spent_seconds += seconds
 
     def fits(self, iterations: int) -> int:
         """Return how many of `iterations` are likely to fit into what is left, at least 1."""
@@ -54,14 +54,14 @@ class Turns:
 
     Parameters
     ----------
-    parts : list of (iterator of int, Allowance)
-        A part yields the iterations of each piece of its work.
+    parts : list of (iterator, Allowance)
+        A part charges its allowance with the iterations of each piece of its work, then yields.
     clock : RunClock
     must_stop : callable
         Whether there is a reason to end the run.
     """
 
-    def __init__(self, parts: list[tuple[Iterator[int], Allowance]], clock: RunClock, must_stop: Callable[[], bool]) -> None:
+    def __init__(self, parts: list[tuple[Iterator[None], Allowance]], clock: RunClock, must_stop: Callable[[], bool]) -> None:
         self._parts = parts
         self._clock = clock
         self._must_stop = must_stop
@@ -83,9 +83,9 @@ class Turns:
         for _, allowance in self._parts:
             allowance.seconds += seconds / len(self._parts)
 
-    def _spend(self, work: Iterator[int], allowance: Allowance, share: float) -> None:
+    def _spend(self, work: Iterator[None], allowance: Allowance, share: float) -> None:
         while allowance.share < share and not self._must_stop():
             started = time.monotonic()
-            iterations = next(work)
-            allowance.charge(iterations, time.monotonic() - started)
+            next(work)
+            allowance.spent_seconds += time.monotonic() - started
         self._clock.decided |= not self._clock.counts_iterations

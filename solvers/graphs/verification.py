@@ -156,7 +156,7 @@ def _check_cut(request: VerifyRequest, instance: Instance, context: Context, res
 def _check_members(request: VerifyRequest, instance: Instance, context: Context, result: VerifyResult) -> None:
     assert request.problem in ("vertex-cover", "independent-set")
     solution = request.solution
-    given = solution if isinstance(solution, list) else ids_in(_text(solution, context), instance)
+    given = solution if isinstance(solution, list) else ids_in(_text(solution, context), instance, request.problem)
     members, wrong = members_named(instance, given)
     result.violations = wrong or violations_of(instance, request.problem, members)
     if not result.violations:

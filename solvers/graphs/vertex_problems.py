@@ -120,6 +120,7 @@ class _Run:
             bound=newest.bound,
             source=newest.source,
             seconds=round(newest.seconds, 3),
+            iterations=self.portfolio.iterations,
             snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
         )
 

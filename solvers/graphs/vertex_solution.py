@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable
 from typing import Any
@@ -56,16 +57,16 @@ def members_named(instance: Instance, given: list[Any]) -> tuple[np.ndarray, lis
     return members, wrong
 
 
-def ids_in(text: str, instance: Instance) -> list[Any]:
+def ids_in(text: str, instance: Instance, problem: Problem) -> list[Any]:
     """Return the ids that a text in the form of :func:`file_text` names; a word that names no vertex is returned as it is.
 
-    With a line ``s vc`` they are positions from 1; lines that begin with ``c `` before it are comments.
+    A cover may be named by ids, too. With a line ``s vc`` they are positions from 1; lines that begin with ``c `` are comments.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     header = next((place for place, line in enumerate(lines) if line.startswith("s vc ")), None)
-    if header is not None and all(line.startswith("c") for line in lines[:header]):
+    if problem == "vertex-cover" and header is not None and all(line.startswith("c") for line in lines[:header]):
         return [_id_at(instance, line) for line in lines[header + 1 :] if not line.startswith("c ")]
-    written = {str(vertex): vertex for vertex in instance.vertex_ids(np.arange(instance.num_vertices))}
+    written = {_line(vertex): vertex for vertex in instance.vertex_ids(np.arange(instance.num_vertices))}
     return [written.get(line, line) for line in lines]
 
 
@@ -90,7 +91,12 @@ def file_text(instance: Instance, problem: Problem, members: np.ndarray) -> str:
     if problem == "vertex-cover":
         header = f"s vc {instance.num_vertices} {len(positions)}\n"
         return header + "".join(f"{position + 1}\n" for position in positions.tolist())
-    return "".join(f"{vertex}\n" for vertex in instance.vertex_ids(positions))
+    return "".join(f"{_line(vertex)}\n" for vertex in instance.vertex_ids(positions))
+
+
+def _line(vertex: Any) -> str:
+    """Return an id as the input has it: a string as it is, anything else as JSON, which has lists where Python has tuples."""
+    return vertex if isinstance(vertex, str) else json.dumps(vertex, default=str)
 
 
 def _position(instance: Instance, positions: dict[Any, int] | None, vertex: Any) -> int | None:

@@ -77,13 +77,13 @@ def _read_orlib(found: NumberLines, pointer: str) -> SetSystem:
     if len(found.numbers) < body:
         raise MalformedLine(int(found.lines[-1]), f"the text ends before all {num_sets} costs")
     rows = _rows(found, body, num_elements, num_sets, "set", before=0)
-    return _by_set(num_elements, num_sets, rows, found.numbers[2:body], pointer)
+    return _by_set(num_elements, num_sets, rows, _costs(found, np.arange(2, body), pointer), pointer)
 
 
 def _read_rail(found: NumberLines, pointer: str) -> SetSystem:
     num_elements, num_sets = sizes_of(found, "the numbers of elements and sets")
     rows = _rows(found, 2, num_sets, num_elements, "element", before=1)
-    costs = found.numbers[rows.begins - 2]
+    costs = _costs(found, rows.begins - 2, pointer)
     return SetSystem.from_rows(rows.ptr, rows.ids, costs, num_elements, index_base=1, pointer=pointer)
 
 
@@ -148,6 +148,19 @@ def _walk(numbers, start, before, begins, counts):  # type: ignore[no-untyped-de
         if place > len(numbers):
             return -1 - len(numbers)
     return place
+
+
+def _costs(found: NumberLines, places: npt.NDArray[np.int64], pointer: str) -> Array:
+    costs = found.numbers[places]
+    wrong = ~(np.isfinite(costs) & (costs >= 0))
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        line = found.line_of(int(places[index]))
+        # The text is in this format, so that no other is tried.
+        raise InvalidSetSystem(
+            f"line {line}: set {index + 1} costs {costs[index]:g}; costs are finite and not negative", pointer=pointer, line=line
+        )
+    return costs
 
 
 def _ids(found: NumberLines, places: npt.NDArray[np.int64], num_ids: int, what: str) -> npt.NDArray[np.int64]:

@@ -84,11 +84,13 @@ def test_a_malformed_file_names_the_line(text, format, line, complaint):
     assert raised.value.pointer == "/graph/file"
 
 
-def test_negative_costs_point_at_the_text():
-    with pytest.raises(InvalidInput, match="set 1 costs -5") as raised:
-        read_set_system("1 1\n-5\n1 1\n")
+@pytest.mark.parametrize("cost", ["-5", "nan", "inf", "1e999"])
+@pytest.mark.parametrize(("text", "line"), [("1 2\n3 {}\n1 1\n", 2), ("1 2\n3 1 1\n{} 1 1\n", 3)])
+def test_costs_that_are_none_point_at_the_text_and_name_the_line(text, line, cost):
+    with pytest.raises(InvalidInput, match=r"set 2 costs -?(5|nan|inf)") as raised:
+        read_set_system(text.format(cost))
 
-    assert raised.value.pointer == "/graph/text"
+    assert (raised.value.pointer, raised.value.members["line"]) == ("/graph/text", line)
 
 
 def test_a_text_in_no_format_says_why_for_each():

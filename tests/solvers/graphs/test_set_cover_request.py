@@ -62,7 +62,6 @@ def test_a_file_that_is_not_there_is_named():
         {"sets": [[0]], "predictions": {"incidence_bits": [[1]], "epsilon": 0}},
         {"sets": [[0]], "predictions": {"incidence_bits": [[1]], "epsilon": 0.6}},
         {"sets": [[0]], "predictions": {"incidence_bits": [[1]], "overdispersion": 2}},
-        {"sets": [[0]], "options": {"method": "sdp"}},
         {"sets": [[0]], "options": {"time_limit": 0}},
         {"sets": [[0]], "options": {"max_iterations": 0}},
         {"sets": [[0]], "options": {"threshold": 0}},
@@ -157,6 +156,12 @@ def test_names_and_bases_survive_the_body():
 def test_what_is_no_prediction_of_a_cover_is_refused():
     with pytest.raises(InvalidInput, match="is no prediction of a cover"):
         SetCoverRequest.of([[0]], 7)
+
+
+def test_the_method_for_cuts_is_refused():
+    with pytest.raises(InvalidInput) as refused:
+        run_set_cover(SetCoverRequest.of([[0]], options={"method": "sdp"}), Context())
+    assert refused.value.pointer == "/options/method"
 
 
 def test_the_operation_is_complete():

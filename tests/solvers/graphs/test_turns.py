@@ -11,15 +11,22 @@ def clock(counts_iterations=True):
     return RunClock(Context(60), time_limit=60, size=0, counts_iterations=counts_iterations)
 
 
-def worker(log, name):
-    while True:
-        log.append(name)
-        yield 1
+def working(log, name, iterations=100):
+    """A part that takes one iteration a piece, and its allowance."""
+    allowance = Allowance(iterations=iterations)
+
+    def work():
+        while True:
+            log.append(name)
+            allowance.charge(1)
+            yield
+
+    return work(), allowance
 
 
 def test_parts_alternate_in_slices_that_double():
     log: list[str] = []
-    parts = [(worker(log, "a"), Allowance(iterations=64)), (worker(log, "b"), Allowance(iterations=64))]
+    parts = [working(log, "a", 64), working(log, "b", 64)]
 
     rounds = Turns(parts, clock(), lambda: False).rounds()
     next(rounds), next(rounds), next(rounds)
@@ -29,7 +36,7 @@ def test_parts_alternate_in_slices_that_double():
 
 def test_every_part_gets_its_whole_allowance():
     log: list[str] = []
-    parts = [(worker(log, "a"), Allowance(iterations=100)), (worker(log, "b"), Allowance(iterations=50))]
+    parts = [working(log, "a"), working(log, "b", 50)]
 
     list(Turns(parts, clock(), lambda: False).rounds())
 
@@ -38,7 +45,7 @@ def test_every_part_gets_its_whole_allowance():
 
 def test_a_reason_to_stop_ends_the_slice():
     log: list[str] = []
-    parts = [(worker(log, "a"), Allowance(iterations=100)), (worker(log, "b"), Allowance(iterations=100))]
+    parts = [working(log, "a"), working(log, "b")]
 
     next(Turns(parts, clock(), lambda: len(log) >= 1).rounds())
 
@@ -57,6 +64,6 @@ def test_seconds_are_given_in_equal_parts():
 def test_slices_by_the_clock_are_not_repeatable(counts_iterations):
     ticking = clock(counts_iterations)
 
-    next(Turns([(worker([], "a"), Allowance(iterations=100))], ticking, lambda: False).rounds())
+    next(Turns([working([], "a")], ticking, lambda: False).rounds())
 
     assert ticking.decided == (not counts_iterations)

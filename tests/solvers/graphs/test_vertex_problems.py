@@ -514,51 +514,7 @@ def test_relabelling_the_vertices_does_not_change_an_exact_answer(problem):
     assert SOLVERS[problem](graph).value == SOLVERS[problem](relabelled).value
 
 
-# What is odd about an input, problem by problem.
-
-
-@both
-def test_duplicates_change_nothing_but_warn(problem):
-    result = SOLVERS[problem](Graph(3, [[0, 1], [1, 0], [1, 2]], edge_weights=[1, 7, 2]))
-    assert result.value == (1 if problem == "vertex-cover" else 2)
-    assert [warning.code for warning in result.warnings] == ["duplicate-edges"]
-
-
-@both
-def test_a_self_loop_decides_its_vertex(problem):
-    graph = Graph(3, [[0, 0], [1, 2]], vertex_weights=[5, 1, 1])
-
-    result = SOLVERS[problem](graph)
-
-    assert (result.value, result.bound) == ((6, 6) if problem == "vertex-cover" else (1, 1))
-    assert (0 in result.solution) == (problem == "vertex-cover")
-    assert [warning.code for warning in result.warnings] == ["self-loops"]
-    again = run_verify(
-        VerifyRequest(
-            problem=problem,
-            num_vertices=3,
-            edges=[[0, 0], [1, 2]],
-            vertex_weights=[5, 1, 1],
-            solution=result.solution,
-            certificate=result.certificate,
-        ),
-        Context(),
-    )
-    assert (again.feasible, again.value, again.bound) == (True, result.value, result.bound)
-
-
-@both
-def test_directions_are_dropped(problem):
-    graph = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
-    result = SOLVERS[problem](graph)
-    assert result.value == (1 if problem == "vertex-cover" else 2)
-    assert "directed" in [warning.code for warning in result.warnings]
-
-
-@both
-def test_weights_of_edges_are_ignored(problem):
-    heavy = Graph(4, [[0, 1], [1, 2], [2, 3]], edge_weights=[-1, 2**53, 2.5])
-    assert SOLVERS[problem](heavy).value == 2
+# Beside the table of test_bad_input_table.py.
 
 
 @both
@@ -574,35 +530,6 @@ def test_weights_of_nodes_are_used(problem):
 def test_the_empty_graph_has_value_0(problem, graph):
     result = SOLVERS[problem](graph)
     assert (result.value, result.bound, result.optimal, result.solution) == (0, 0, True, [])
-
-
-def test_without_edges_nothing_covers_and_all_are_independent():
-    assert vertex_cover(Graph(4, [])).solution == []
-    assert independent_set(Graph(4, [])).solution == [0, 1, 2, 3]
-
-
-def test_vertices_that_weigh_nothing_are_taken_for_free():
-    graph = Graph(4, [[0, 1], [1, 2], [2, 3]], vertex_weights=[1, 0, 2, 1])
-    assert (vertex_cover(graph).solution, vertex_cover(graph).value) == ([1, 3], 1)
-    assert (independent_set(graph).solution, independent_set(graph).value) == ([0, 2], 3)
-
-
-def test_an_independent_vertex_that_weighs_nothing_is_allowed():
-    assert independent_set(Graph(2, [], vertex_weights=[0, 1])).solution == [0, 1]
-
-
-@both
-def test_negative_weights_are_refused_where_they_stand(problem):
-    with pytest.raises(InvalidInput) as refused:
-        SOLVERS[problem](Graph(3, [[0, 1]], vertex_weights=[1, -2, 3]))
-    assert refused.value.pointer == "/vertex_weights/1"
-
-
-@both
-def test_weights_beyond_exact_addition_are_refused(problem):
-    with pytest.raises(InvalidInput) as refused:
-        SOLVERS[problem](Graph(2, [[0, 1]], vertex_weights=[2**52, 2**53]))
-    assert refused.value.pointer == "/vertex_weights/1"
 
 
 @both

@@ -1,0 +1,177 @@
+"""The model as one SQL query that scores a table.
+
+The query has one step for the contributions, one for the decisions and one for what follows from them. Every step keeps the columns of
+the table, after its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from solvers.gam.additive_model import LARGEST_EXPONENT, AdditiveModel
+from solvers.gam.export.output_names import output_names
+from solvers.gam.export.sql_dialects import DIALECTS, Dialect, DialectName, number
+from solvers.gam.shape_functions import Floats, ShapeFunction
+from solvers.operation import InvalidInput
+
+
+def to_sql(model: AdditiveModel, table: str = "data", dialect: DialectName = "postgresql") -> str:
+    """Return a query that scores every row of a table.
+
+    Parameters
+    ----------
+    model : AdditiveModel
+    table : str
+        Name of the table; dots part it from its schema.
+    dialect : {"sqlite", "postgresql", "duckdb", "bigquery", "tsql"}
+        SQLite needs its mathematical functions, which all current builds have.
+
+    Returns
+    -------
+    str
+        A query whose columns are `prediction`, `p_<class>`, `decision`, `f_<feature>` and those of the table. NULL and NaN are
+        missing values. The decision holds the offset; an exposure multiplies the prediction alone, and counts as 1 where it is NULL.
+
+    Raises
+    ------
+    InvalidInput
+        If the dialect is unknown, or a name or level cannot be written in SQL.
+
+    Examples
+    --------
+    >>> age = ShapeFunction("age", "numeric", scores=[-1.0, 2.0], thresholds=[30.5])
+    >>> print(to_sql(AdditiveModel("regression", "identity", [0.5], [[age]]), "people", "sqlite"))
+    WITH contributions AS (
+      SELECT
+        CAST(CASE
+          WHEN t."age" IS NULL THEN 0.0e+00
+          WHEN t."age" <= 3.05e+01 THEN -1.0e+00
+          ELSE 2.0e+00
+        END AS REAL) AS "f_age",
+        t.*
+      FROM "people" AS t
+    ),
+    decisions AS (
+      SELECT
+        CAST(5.0e-01 + c."f_age" AS REAL) AS "decision",
+        c.*
+      FROM contributions AS c
+    )
+    SELECT
+      d."decision" AS "prediction",
+      d.*
+    FROM decisions AS d
+    """
+    if dialect not in DIALECTS:
+        raise InvalidInput(f"{dialect!r:.40} is none of {', '.join(DIALECTS)}", pointer="/dialect")
+    return _Query(model, DIALECTS[dialect]).text(table)
+
+
+class _Query:
+    def __init__(self, model: AdditiveModel, dialect: Dialect) -> None:
+        self.model = model
+        self.dialect = dialect
+        self.names = output_names(model)
+        self.decisions = [f"d.{dialect.quoted(name)}" for name in self.names.decisions]
+
+    def text(self, table: str) -> str:
+        shapes = itertools.chain.from_iterable(self.model.shapes)
+        contributions = self._named(map(self._contribution, shapes), itertools.chain.from_iterable(self.names.contributions))
+        decisions = self._named(map(self._decision, range(self.model.n_outputs)), self.names.decisions)
+        outcome = self._named([self._prediction(), *self._probabilities()], [self.names.prediction, *self.names.probabilities])
+        return (
+            f"WITH contributions AS (\n{_select(contributions, 't', self._table(table), '  ')}\n),\n"
+            f"decisions AS (\n{_select(decisions, 'c', 'contributions', '  ')}\n)\n"
+            f"{_select(outcome, 'd', 'decisions', '')}\n"
+        )
+
+    def _named(self, expressions: Iterable[str], names: Iterable[str]) -> list[str]:
+        return [f"{expression} AS {self.dialect.quoted(name)}" for expression, name in zip(expressions, names, strict=True)]
+
+    def _table(self, table: str) -> str:
+        parts = table.split(".")
+        if not all(parts):
+            raise InvalidInput(f"{table!r:.60} names no table", pointer="/table")
+        return ".".join(map(self.dialect.quoted, parts))
+
+    def _contribution(self, shape: ShapeFunction) -> str:
+        column = f"t.{self.dialect.quoted(shape.name)}"
+        if shape.kind == "numeric":
+            cases = [(self.dialect.is_missing(column), shape.missing)]
+            cases += [(f"{column} <= {number(threshold)}", score) for threshold, score in _pairs(shape.thresholds, shape.scores)]
+            otherwise = shape.scores[-1]
+        else:
+            cases = [(f"{column} IS NULL", shape.missing)]
+            cases += [(self.dialect.equals(column, level), score) for level, score in _pairs(shape.levels, shape.scores)]
+            otherwise = shape.unseen
+        branches = [f"WHEN {test} THEN {number(score)}" for test, score in cases]
+        lines = "\n      ".join(["CASE", *branches, f"ELSE {number(otherwise)}"])
+        return self._double(f"{lines}\n    END")
+
+    def _decision(self, output: int) -> str:
+        terms = [number(self.model.intercepts[output])]
+        terms += [f"c.{self.dialect.quoted(names[output])}" for names in self.names.contributions]
+        if self.model.offset is not None and self.model.offset.kind == "offset":
+            terms.append(self._double(f"c.{self.dialect.quoted(self.model.offset.column)}"))
+        return self._double(" + ".join(terms))
+
+    def _prediction(self) -> str:
+        if self.model.classes is not None:
+            return self._label(self.model.classes)
+        if self.model.link == "identity":
+            return self.decisions[0]
+        mean = f"EXP({_clipped(self.decisions[0])})"
+        if self.model.offset is None or self.model.offset.kind == "offset":
+            return mean
+        exposure = f"d.{self.dialect.quoted(self.model.offset.column)}"
+        return f"CASE WHEN {self.dialect.is_missing(exposure)} THEN 1.0e+00 ELSE {self._double(exposure)} END * {mean}"
+
+    def _label(self, classes: tuple[Any, ...]) -> str:
+        as_text = len({_literal_kind(label) for label in classes}) > 1
+        labels = [self.dialect.label(label, as_text=as_text) for label in classes]
+        if self.model.link == "logit":
+            (decision,) = self.decisions
+            return f"CASE WHEN {decision} > 0 THEN {labels[1]} WHEN {decision} <= 0 THEN {labels[0]} END"
+        cases = []
+        for rank, decision in enumerate(self.decisions):
+            # An earlier one that is larger was chosen already.
+            is_largest = " AND ".join(f"{decision} >= {later}" for later in self.decisions[rank + 1 :])
+            cases.append(f"WHEN {is_largest or f'{decision} IS NOT NULL'} THEN {labels[rank]}")
+        return f"CASE {' '.join(cases)} END"
+
+    def _probabilities(self) -> list[str]:
+        if self.model.link == "logit":
+            (decision,) = self.decisions
+            return [f"1 / (1 + EXP({_clipped(f'{sign}{decision}')}))" for sign in ("", "-")]
+        if self.model.link == "softmax":
+            return [f"1 / ({' + '.join(self._odds_against(rank))})" for rank in range(self.model.n_outputs)]
+        return []
+
+    def _odds_against(self, rank: int) -> list[str]:
+        """Return exp(F_j - F_k) of every class j against class k: no largest one need be known for it not to overflow."""
+        own = self.decisions[rank]
+        return ["1.0e+00" if other == own else f"EXP({_clipped(f'{other} - {own}')})" for other in self.decisions]
+
+    def _double(self, expression: str) -> str:
+        return f"CAST({expression} AS {self.dialect.double})"
+
+
+def _clipped(decision: str) -> str:
+    limit = number(LARGEST_EXPONENT)
+    return f"CASE WHEN {decision} > {limit} THEN {limit} WHEN {decision} < -{limit} THEN -{limit} ELSE {decision} END"
+
+
+def _pairs(keys: Iterable[Any], scores: Floats) -> Iterable[tuple[Any, float]]:
+    """Return keys and scores side by side; the score of the last interval has no threshold."""
+    return zip(keys, scores, strict=False)
+
+
+def _literal_kind(label: Any) -> str:
+    return "number" if isinstance(label, int | float) and not isinstance(label, bool) else type(label).__name__
+
+
+def _select(expressions: list[str], alias: str, source: str, margin: str) -> str:
+    columns = f",\n{margin}  ".join([*expressions, f"{alias}.*"])
+    return f"{margin}SELECT\n{margin}  {columns}\n{margin}FROM {source} AS {alias}"
