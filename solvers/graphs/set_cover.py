@@ -76,8 +76,6 @@ The run ends when value and bound meet, at `target`, or at `time_limit`; with `m
 
 def run_set_cover(request: SetCoverRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`set_cover` is the library's form of it."""
-    if request.options.method == "sdp":
-        raise InvalidInput("method sdp is for cuts; set-cover has none", pointer="/options/method")
     system = request.read_system(context)
     return solve_set_cover(system, request.read_predictions(system), request.options, context)
 

@@ -15,7 +15,7 @@ from solvers.graphs.formats import read_graph
 from solvers.graphs.independent_set import INDEPENDENT_SET, IndependentSetRequest
 from solvers.graphs.verification import VerifyRequest, run_verify
 from solvers.graphs.vertex_cover import VERTEX_COVER, VertexCoverRequest
-from solvers.operation import Context, InvalidInput
+from solvers.operation import Context
 from tests.solvers.graphs.weighted_vertices import heaviest_independent_set, is_cover, is_independent, random_edges
 
 DATA = Path(__file__).parents[2] / "data" / "graphs"
