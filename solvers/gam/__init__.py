@@ -1,7 +1,22 @@
-"""Generalized additive models as forests of decision stumps: fitted, read, edited and exported.
+"""Stump-forest generalised additive models: accurate models that fit on a page, with a proof of how well they were trained.
 
-M. Gabidolla and M. Á. Carreira-Perpiñán, "Generalized additive models via direct optimization of regularized decision stump
-forests" (ICML 2025). The model is F(x) = b + sum_d f_d(x_d) with step functions f_d; an :class:`AdditiveModel` holds one.
+The model is F(x) = b + sum over features d of f_d(x_d) with piecewise constant shape functions f_d. They come from a forest of a fixed
+number T of decision stumps (one split, two leaves each), fitted by minimising one explicit objective (loss plus regularisation) over all
+splits and leaf values: no boosting, no bagging. After M. Gabidolla and M. Á. Carreira-Perpiñán, "Generalized additive models via direct
+optimization of regularized decision stump forests" (ICML 2025).
+
+From rows to a forest:
+
+- :mod:`~solvers.gam.binning` sorts every feature into bins, :mod:`~solvers.gam.candidate_columns` lists the steps a forest may take;
+- :mod:`~solvers.gam.gram` sums the rows up in the inner products of these steps; whatever follows costs nothing per row.
+  :mod:`~solvers.gam.moments` keeps the sums of each fold;
+- :mod:`~solvers.gam.forest` alternates :mod:`exact moves of single stumps <solvers.gam.stump_updates>` and
+  :mod:`joint fits of all leaves <solvers.gam.joint_fit>`; :mod:`~solvers.gam.restarts` tries other starts, among them the convex
+  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be;
+- :mod:`~solvers.gam.losses` and :mod:`~solvers.gam.reweighted_fit` reduce every other loss to weighted least squares, with
+  :mod:`Newton steps on the leaves <solvers.gam.leaf_newton>` to fall back on; :mod:`~solvers.gam.multinomial_fit` goes class by class.
+
+:class:`~solvers.gam.additive_model.AdditiveModel` holds a fitted model and knows nothing of how it was fitted.
 """
 
 from solvers.gam.additive_model import AdditiveModel, Offset

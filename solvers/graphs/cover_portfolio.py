@@ -1,12 +1,9 @@
-"""One run for vertex cover or independent set: what is tried in which order, and how the time is shared out.
+"""One run for vertex cover or independent set: what is tried in which order.
 
 The run looks for an independent set of greatest weight; for vertex cover, what that leaves out is the answer. Reductions come first,
-then greedy sets, then the search in two parts that alternate in slices that double. Bounds come after the first slices: partitions into
-cliques, then the linear relaxation, whose colouring is a cover with a promised ratio. As many graphs are settled by branch and bound
-within a second, a short attempt follows; the exact finish takes what time the search leaves.
-
-One absolute deadline covers everything. With `max_iterations` no stage looks at the clock: searches end by iterations, exact methods by
-work; then the same seed gives the same answer.
+then greedy sets, then the search. Bounds come after its first slices: partitions into cliques, then the linear relaxation, whose
+colouring is a cover with a promised ratio. As many graphs are settled by branch and bound within a second, a short attempt follows;
+the exact finish takes what time the search leaves.
 """
 
 from __future__ import annotations
@@ -15,12 +12,13 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from solvers.graphs.advice import Advice
 from solvers.graphs.bound import Bound
 from solvers.graphs.canonical import Instance
+from solvers.graphs.course import BOUND_SHARE, EXACT_SHARE, SMALL_SHARE, Course
 from solvers.graphs.cover_bounds import (
     clique_cover_bound,
     local_ratio_bound,
@@ -30,15 +28,12 @@ from solvers.graphs.cover_bounds import (
 )
 from solvers.graphs.cover_candidates import MembershipCandidate, cover_candidates, independent_set_candidates
 from solvers.graphs.cover_kernel import CoverKernel, CoverSpace, VertexComponent
-from solvers.graphs.cover_search_parts import advice_free_search, advice_search
-from solvers.graphs.exact_cuts import is_narrow
+from solvers.graphs.exact_finish import ExactFinish, ExactPart
 from solvers.graphs.exact_independent_sets import (
     ATTEMPT,
     BY_CLOCK,
     BY_WORK,
-    LARGEST_ENUMERATED,
     Effort,
-    ExactSet,
     finished_set,
     looks_finishable,
     set_at_once,
@@ -47,13 +42,11 @@ from solvers.graphs.guarantee import RatioGuarantee, colouring_guarantee, local_
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.local_ratio import local_ratio_cover
 from solvers.graphs.min_degree_greedy import completed_in_order, extended_greedily, min_degree_greedy
-from solvers.graphs.portfolio import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMALL_SHARE
 from solvers.graphs.progress import AsCounted, Complement, Progress
-from solvers.graphs.request import SearchOptions
-from solvers.graphs.run_clock import RunClock
-from solvers.graphs.turns import Allowance, Turns
+from solvers.graphs.search_parts import Candidate
+from solvers.graphs.turns import Allowance
+from solvers.graphs.vertex_search import advice_free_search, advice_search
 from solvers.graphs.vertex_solution import total_weight
-from solvers.operation import Context
 
 REDUCTION_SHARE = 0.15
 """Of the time, where large graphs would take longer to be reduced as far as the rules go."""
@@ -83,97 +76,54 @@ class CoverPortfolio:
     instance : Instance
     is_cover : bool
         Whether the answer, and what the advice is about, is a cover; else an independent set.
-    advice : Advice or None
-    options : SearchOptions
-    time_limit : float
-        Seconds from the start of `context`.
-    context : Context
-    on_progress : callable
-        Called after every better value or bound.
+    course : Course
 
     Attributes
     ----------
     progress : Progress
-    clock : RunClock
     kernel : CoverKernel
     cover_guarantee : RatioGuarantee or None
         How many times the least weight the cover weighs at most, by the stages that were carried out.
     followed : FollowedRule or None
     """
 
-    def __init__(
-        self,
-        instance: Instance,
-        is_cover: bool,
-        advice: Advice | None,
-        options: SearchOptions,
-        time_limit: float,
-        context: Context,
-        on_progress: Callable[[], None],
-    ) -> None:
+    def __init__(self, instance: Instance, is_cover: bool, course: Course) -> None:
         self._is_cover = is_cover
-        self._advice = advice
-        self._options = options
-        self._by_iterations = options.max_iterations is not None
-        self._allowances: list[Allowance] = []
-        self._streams = [np.random.default_rng([options.seed, stream]) for stream in range(2)]
+        self._course = course
+        self._clock = course.clock
         self.cover_guarantee: RatioGuarantee | None = None
         self.followed: FollowedRule | None = None
-        self.clock = RunClock(
-            context,
-            time_limit=time_limit,
-            size=instance.num_vertices + len(instance.edges),
-            counts_iterations=self._by_iterations,
-        )
         kernel = CoverKernel(
             instance.num_vertices,
             instance.edges,
             instance.vertex_weights,
             instance.loops,
-            stop=self.clock.after(REDUCTION_SHARE),
-            is_over=self.clock.is_over,
+            stop=self._clock.after(REDUCTION_SHARE),
+            is_over=self._clock.is_over,
         )
-        self.clock.lap("reductions")
-        self._narrow: set[int] = set()
-        self._space = CoverSpace(kernel, self._settled(kernel))
+        self._clock.lap("reductions")
+        self._finish = ExactFinish(course, kernel.components, set_at_once, looks_finishable)
+        self._space = CoverSpace(kernel, self._finish.settle())
         self.kernel = kernel
         sense = Complement(total_weight(instance), kernel.is_integral) if is_cover else AsCounted()
-        self.progress = Progress(self._space, lambda: context.elapsed, on_progress, sense)
+        self.progress = course.keep(Progress(self._space, sense))
         self._components = [kernel.components[index] for index in self._space.open]
-        self._has_finish = any(self._looks_finishable(index) for index in self._space.open)
+        self._has_finish = any(self._finish.has_prospects(index) for index in self._space.open)
         self._greedy = np.zeros(self._space.num_vertices, np.int8)
-        self.clock.lap("exact")
-
-    @property
-    def iterations(self) -> int:
-        """Iterations of local search so far, of both parts."""
-        return sum(allowance.spent_iterations for allowance in self._allowances)
-
-    @property
-    def value_without_predictions(self) -> float:
-        """Value of the advice-free part's best solution; with no predictions, of the best."""
-        return self.progress.value if self._advice is None else self.progress.value_without_advice
+        self._clock.lap("exact")
 
     @property
     def weight_found(self) -> int:
         """Weight of the best independent set in kernel units, of the whole graph."""
         return self.progress.best.value + self._space.settled_value + self.kernel.reduction.constant
 
-    @property
-    def stopped_by(self) -> str:
-        """Why the run ended: a reason to stop, a spent allowance, or nothing left to do."""
-        searched = self._options.method in ("auto", "local_search")
-        return self.clock.how_it_ended(self._reason_to_stop(), searched=searched)
-
     def run(self) -> None:
-        """Carry out the plan of `options.method` until it is done or there is a reason to stop."""
+        """Carry out the plan of the method until it is done or there is a reason to stop."""
         self.progress.start()
         # Whatever the time, there is an answer better than none.
         self._start_greedily()
-        for stage in _STAGES[self._options.method]:
-            if self._must_stop():
-                return
-            stage(self)
+        method = self._course.options.method
+        self._course.follow(partial(stage, self) for stage in _STAGES[method])
 
     def _start_greedily(self) -> None:
         if not self._components:
@@ -181,73 +131,47 @@ class CoverPortfolio:
             self.cover_guarantee = colouring_guarantee(1.0)
             return
         csr, weights = self._space.csr, self._space.weights
-        greedy = min_degree_greedy(csr, weights, stop=self.clock.is_over)
+        greedy = min_degree_greedy(csr, weights, stop=self._clock.is_over)
         # If that was cut short, the rest is taken as it comes.
         self._greedy = completed_in_order(csr, greedy, np.arange(len(greedy))).astype(np.int8)
         self.progress.offer_free(self._greedy, "greedy")
-        if not self.clock.is_over():
+        if not self._clock.is_over():
             packed = local_ratio_cover(csr, weights)
             self.cover_guarantee = local_ratio_guarantee()
             self._offer_free(~packed.members, "local_ratio")
-        self.clock.lap("greedy")
+        self._clock.lap("greedy")
 
     # The search.
 
     def _search(self) -> None:
-        """Let the two parts take turns, the bounds coming in after their first."""
-        turns = self._turns()
-        rounds = turns.rounds()
-        next(rounds)
-        if self._must_stop():
-            return
-        self._bound()
-        if self._must_stop():
-            return
-        self._attempt()
-        # What the bounds left of their share is the search's, and what they took beyond it is not.
-        turns.give(BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0))
-        for _ in rounds:
-            if self._must_stop():
-                return
+        """Let the two parts take turns, the bounds and a short attempt at the optimum coming in after their first."""
+        finish_share = EXACT_SHARE if self._has_finish else 0.0
+        self._course.search(self._advice_free_part, self._advice_part, (self._bound, self._attempt), finish_share=finish_share)
 
     def _warm_up(self) -> None:
-        next(self._turns().rounds())
+        self._course.warm_up(self._advice_free_part, self._advice_part)
 
-    def _turns(self) -> Turns:
-        parts = self._parts()
-        self._allowances = [allowance for _, allowance in parts]
-        return Turns(parts, self.clock, self._must_stop)
+    def _advice_free_part(self, allowance: Allowance, rng: np.random.Generator) -> Iterator[None]:
+        progress = self.progress
+        return advice_free_search(self._space, progress.offer_free, progress.free, self._greedy, allowance, rng)
 
-    def _parts(self) -> list[tuple[Iterator[None], Allowance]]:
-        progress, space = self.progress, self._space
-        allowance = self._allowance()
-        free = advice_free_search(space, progress.offer_free, progress.free, self._greedy, allowance, self._streams[0])
-        if self._advice is None:
-            return [(free, allowance)]
-        advised_allowance = self._allowance()
-        advised = advice_search(
-            space, progress.offer_advised, progress.advised, self._candidates(), advised_allowance, self._streams[1]
-        )
-        return [(advised, advised_allowance), (free, allowance)]
+    def _advice_part(self, allowance: Allowance, rng: np.random.Generator) -> Iterator[None]:
+        progress = self.progress
+        return advice_search(self._space, progress.offer_advised, progress.advised, self._candidates(), allowance, rng)
 
-    def _allowance(self) -> Allowance:
-        if self._options.max_iterations is not None:
-            return Allowance(iterations=self._options.max_iterations)
-        share = SEARCH_SHARE if self._has_finish else SEARCH_SHARE + EXACT_SHARE
-        return Allowance(seconds=share * self.clock.total / (1 if self._advice is None else 2))
-
-    def _candidates(self) -> Iterator[tuple[str, int | None, np.ndarray]]:
+    def _candidates(self) -> Iterator[Candidate]:
         """Yield what the advice suggests of the graph without weightless vertices, as independent sets of the search space."""
-        if self._advice is None:
+        course = self._course
+        if course.advice is None:
             return
         suggest = cover_candidates if self._is_cover else independent_set_candidates
         suggested: Iterator[MembershipCandidate] = suggest(
-            self._advice.about(self.kernel.base_vertices),
+            course.advice.about(self.kernel.base_vertices),
             self.kernel.base,
             self.kernel.base_weights,
-            method=self._options.method,
-            threshold=self._options.threshold,
-            stop=self._must_stop,
+            method=course.options.method,
+            threshold=course.options.threshold,
+            stop=course.must_stop,
         )
         for source, threshold, members in suggested:
             independent = ~members if self._is_cover else members
@@ -260,9 +184,9 @@ class CoverPortfolio:
         for source, threshold, members in self._candidates():
             extended = extended_greedily(self._space.csr, self._space.weights, members == 1)
             self.progress.offer_advised(extended.astype(np.int8), source, threshold)
-            if self._must_stop():
+            if self._course.must_stop():
                 return
-        self.clock.lap("advice")
+        self._clock.lap("advice")
 
     def _offer_free(self, members: np.ndarray, source: str) -> None:
         extended = extended_greedily(self._space.csr, self._space.weights, members)
@@ -272,13 +196,13 @@ class CoverPortfolio:
 
     def _bound(self) -> None:
         """Bound every component by cliques and by the linear relaxation, and offer the cover that the latter's colouring gives."""
-        stop = self.clock.after(BOUND_SHARE)
+        stop = self._clock.after(BOUND_SHARE)
         independent = np.zeros(self._space.num_vertices, np.bool_)
         ratios: list[float | None] = []
         for part, component in enumerate(self._components):
-            if self._must_stop() or stop():
+            if self._course.must_stop() or stop():
                 break
-            csr = component.csr()
+            csr = self._space.csr_of(part)
             self._offer_bound(part, component, clique_cover_bound(csr, component.weights, stop=stop)[0])
             coloured = coloured_cover(csr, component.weights, stop=stop)
             independent[self._space.slices[part]] = ~coloured.members
@@ -287,100 +211,48 @@ class CoverPortfolio:
             if not coloured.relaxation.is_optimal:
                 self._offer_bound(part, component, local_ratio_bound(local_ratio_cover(csr, component.weights)))
                 self._offer_bound(part, component, matching_cover_bound(csr, component.weights, stop=stop))
-        self.clock.lap("bounds")
+        self._clock.lap("bounds")
         if len(ratios) == len(self._components):
             proven = [ratio for ratio in ratios if ratio is not None]
             if len(proven) == len(ratios):
                 self.cover_guarantee = colouring_guarantee(max(proven))
             self._offer_free(independent, "hochbaum")
-            self.clock.lap("rounding")
+            self._clock.lap("rounding")
 
     def _offer_bound(self, part: int, component: VertexComponent, on_covers: Bound) -> None:
         self.progress.offer_bound(part, on_independent_sets(on_covers, component.weights))
 
     # The exact methods.
 
-    def _settled(self, kernel: CoverKernel) -> dict[int, tuple[int, np.ndarray, Bound]]:
-        """Solve the components whose optimum costs next to nothing."""
-        settled: dict[int, tuple[int, np.ndarray, Bound]] = {}
-        stop = self.clock.after(SMALL_SHARE)
-        for index, component in enumerate(kernel.components if self._is_exact else ()):
-            if stop():
-                break
-            found = self._set_at_once(index, component, stop)
-            if found is not None:
-                settled[index] = (found.value, found.members, found.bound)
-        return settled
-
-    def _set_at_once(self, index: int, component: VertexComponent, stop: Callable[[], bool]) -> ExactSet | None:
-        if component.num_vertices > LARGEST_ENUMERATED:
-            seconds = math.inf if self._by_iterations else SMALL_SHARE * self.clock.total
-            if not is_narrow(component, seconds, stop):
-                return None
-            self._narrow.add(index)
-        # Its work is limited already; only the end of the run may interrupt it.
-        return set_at_once(component.num_vertices, component.edges, component.weights, self.clock.is_over)
-
-    def _looks_finishable(self, index: int) -> bool:
-        component = self.kernel.components[index]
-        return self._is_exact and (index in self._narrow or looks_finishable(component.num_vertices, len(component.edges)))
-
     def _attempt(self) -> None:
         """Solve what takes a short while."""
-        until = self.clock.end_of_share(SMALL_SHARE)
+        until = self._clock.end_of_share(SMALL_SHARE)
         self._solve(ATTEMPT, lambda: until - time.monotonic())
 
     def _finish_exactly(self) -> None:
         """Solve what is open, as far as the time goes."""
-        if self._by_iterations:
+        if self._course.by_iterations:
             self._solve(BY_WORK, lambda: math.inf)
         else:
-            self._solve(BY_CLOCK, lambda: self.clock.remaining)
+            self._solve(BY_CLOCK, lambda: self._clock.remaining)
 
     def _solve(self, effort: Effort, remaining: Callable[[], float]) -> None:
-        """Give the exact methods what is open, smallest component first."""
-        progress = self.progress
-        for part in sorted(range(len(self._components)), key=lambda part: self._components[part].num_vertices):
-            if self._must_stop() or remaining() <= 0:
-                break
-            value, hint = progress.best.part(part)
-            known = progress.upper_bound.parts[part]
-            if value >= known.value or not self._looks_finishable(self._space.open[part]):
-                continue
-            component = self._components[part]
-            found = finished_set(
-                component.num_vertices,
-                component.edges,
-                component.weights,
+        def finished(
+            component: VertexComponent, hint: np.ndarray, known: Bound, narrow: bool, seconds: float
+        ) -> ExactPart | None:
+            return finished_set(
+                component,
                 hint == 1,
                 known,
                 # An attempt leaves large tables to the finish.
-                narrow=effort is not ATTEMPT and self._space.open[part] in self._narrow,
-                seed=self._options.seed,
-                seconds=remaining(),
+                narrow=narrow and effort is not ATTEMPT,
+                seed=self._course.options.seed,
+                seconds=seconds,
                 effort=effort,
-                stop=self._must_stop,
+                stop=self._course.must_stop,
             )
-            if found is not None:
-                self.clock.decided |= not (self._by_iterations or found.is_optimal)
-                progress.offer_part(part, found.members.astype(np.int8), "exact")
-                progress.offer_bound(part, found.bound)
-        self.clock.lap("exact")
 
-    @property
-    def _is_exact(self) -> bool:
-        return self._options.method in ("auto", "exact")
-
-    def _must_stop(self) -> bool:
-        return self._reason_to_stop() is not None
-
-    def _reason_to_stop(self) -> str | None:
-        if self.progress.is_optimal:
-            return "optimal"
-        target = self._options.target
-        if target is not None and (self.progress.value <= target if self._is_cover else self.progress.value >= target):
-            return "target"
-        return self.clock.reason_to_stop()
+        self._finish.solve(self.progress, finished, remaining)
 
 
 _STAGES: dict[str, tuple[Callable[[CoverPortfolio], None], ...]] = {

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from solvers.graphs.account import Account
 from solvers.graphs.integer_weights import IntegerWeights
 from solvers.graphs.lagrangian_bound import ExactPrices
-from solvers.graphs.progress import RELATIVE_TOLERANCE, HistoryEntry
 from solvers.graphs.set_reductions import SetReduction
 
 LARGEST_EXACT_FLOAT = 2**53
@@ -19,6 +19,11 @@ LARGEST_EXACT_FLOAT = 2**53
 
 class CoverIncumbent:
     """The cheapest cover of the kernel that was offered.
+
+    Parameters
+    ----------
+    cost_of : callable
+        Of a cover, given as its mask.
 
     Attributes
     ----------
@@ -29,16 +34,19 @@ class CoverIncumbent:
         The stage that first produced this cost.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cost_of: Callable[[np.ndarray], int]) -> None:
+        self._cost_of = cost_of
         self.members: np.ndarray | None = None
         self.cost: int | None = None
         self.source = "reductions"
 
-    def offer(self, members: np.ndarray, cost: int, source: str) -> bool:
+    def offer(self, members: np.ndarray, source: str) -> bool:
         """Take the cover over if it is cheaper; return whether it is."""
+        members = np.array(members, dtype=bool)
+        cost = self._cost_of(members)
         if self.cost is not None and cost >= self.cost:
             return False
-        self.members, self.cost, self.source = np.array(members, dtype=bool), cost, source
+        self.members, self.cost, self.source = members, cost, source
         return True
 
 
@@ -60,60 +68,37 @@ class LowerBound(NamedTuple):
     certificate: dict[str, Any] | None = None
 
 
-class CoverProgress:
-    """The account of a run; values and bounds are in the caller's unit.
+class CoverProgress(Account[CoverIncumbent]):
+    """The account of a run; bounds are recorded once there is a cover.
 
     Parameters
     ----------
     reduction : SetReduction
     grid : IntegerWeights
         How the costs came from the caller's.
-    elapsed : callable
-        Seconds since the operation started.
-    on_progress : callable
-        Called after every better value or bound, once there is a cover.
-
-    Attributes
-    ----------
-    best, free, advised : CoverIncumbent
-        Of everything, of the advice-free part, and of the advice part.
-    history : list of HistoryEntry
-    threshold_used : int or None
-        Of the advice's cover that the best one came from.
     """
 
-    def __init__(
-        self, reduction: SetReduction, grid: IntegerWeights, elapsed: Callable[[], float], on_progress: Callable[[], None]
-    ) -> None:
+    def __init__(self, reduction: SetReduction, grid: IntegerWeights) -> None:
         self.reduction = reduction
-        self.best, self.free, self.advised = CoverIncumbent(), CoverIncumbent(), CoverIncumbent()
-        self.history: list[HistoryEntry] = []
-        self.threshold_used: int | None = None
-        self._start_threshold: int | None = None
         self._grid = grid
-        self._elapsed = elapsed
-        self._on_progress = on_progress
         self._bound = LowerBound("trivial", Fraction(0))
         self._prices: ExactPrices | None = None
+        super().__init__(
+            lambda: CoverIncumbent(reduction.kernel.cost_of),
+            maximises=False,
+            is_integral=grid.exponent <= 0 and grid.rounding == 0,
+            rounding=grid.rounding,
+            lightest=grid.lightest,
+        )
 
-    @property
-    def is_integral(self) -> bool:
-        """Whether the caller's costs are integers."""
-        return self._grid.exponent <= 0 and self._grid.rounding == 0
-
-    @property
-    def value(self) -> float:
-        """Cost of the cheapest cover."""
-        return self._in_callers_unit(self.best.cost)
-
-    @property
-    def value_without_advice(self) -> float:
-        """Cost of the advice-free part's cheapest cover."""
-        return self._in_callers_unit(self.free.cost)
+    def _value_of(self, incumbent: CoverIncumbent) -> float:
+        if incumbent.cost is None:
+            return math.inf
+        whole = incumbent.cost + self.reduction.constant
+        return whole << -self._grid.exponent if self.is_integral else math.ldexp(whole, -self._grid.exponent)
 
     @property
     def bound(self) -> float:
-        """No cover costs less."""
         exact = self._bound.units / Fraction(2) ** self._grid.exponent
         if self.is_integral:
             return math.ceil(exact)
@@ -128,38 +113,14 @@ class CoverProgress:
         return self._bound.kind
 
     @property
-    def is_optimal(self) -> bool:
-        """Whether value and bound agree: exactly for whole costs, to `RELATIVE_TOLERANCE` for others."""
-        if self.best.cost is None:
-            return False
-        slack = 0.0 if self.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(self.bound))
-        return self.value <= self.bound + slack
+    def is_settled(self) -> bool:
+        return self.best.cost is not None and self._bound.units >= self.best.cost + self.reduction.constant
 
     @property
     def members(self) -> np.ndarray:
         """The cheapest cover of the whole instance."""
         assert self.best.members is not None
         return self.reduction.lift(self.best.members)
-
-    def offer_free(self, members: np.ndarray, source: str) -> None:
-        """Take a cover that was found without advice."""
-        self.free.offer(members, self._cost(members), source)
-        if self.offer(members, source):
-            self.threshold_used = None
-
-    def offer_advised(self, members: np.ndarray, source: str, threshold: int | None = None) -> None:
-        """Take a cover that advice led to; local search from advice inherits the threshold of the cover it started from."""
-        if self.advised.offer(members, self._cost(members), source) and source != "advice_local_search":
-            self._start_threshold = threshold
-        if self.offer(members, source):
-            self.threshold_used = self._start_threshold
-
-    def offer(self, members: np.ndarray, source: str) -> bool:
-        """Take a cover of any origin; return whether it is better."""
-        if not self.best.offer(members, self._cost(members), source):
-            return False
-        self._record(source)
-        return True
 
     def offer_prices(self, prices: ExactPrices) -> None:
         """Take prices of the whole instance's elements."""
@@ -180,7 +141,6 @@ class CoverProgress:
                 self._record(bound.kind)
 
     def certificate(self) -> dict[str, Any]:
-        """Return the proof of the bound, for the caller's costs."""
         if self._bound.kind == "trivial":
             return {"kind": "trivial"}
         if self._bound.certificate is None:
@@ -196,16 +156,3 @@ class CoverProgress:
         # A power of two; as a float it is exact where it is no integer of moderate size.
         is_whole = scale.denominator == 1 and scale <= LARGEST_EXACT_FLOAT
         return {"kind": "lagrangian", "y": self._prices.prices.tolist(), "scale": int(scale) if is_whole else float(scale)}
-
-    def _cost(self, members: np.ndarray) -> int:
-        return self.reduction.kernel.cost_of(np.asarray(members, dtype=bool))
-
-    def _in_callers_unit(self, cost: int | None) -> float:
-        if cost is None:
-            return math.inf
-        whole = cost + self.reduction.constant
-        return whole << -self._grid.exponent if self.is_integral else math.ldexp(whole, -self._grid.exponent)
-
-    def _record(self, source: str) -> None:
-        self.history.append(HistoryEntry(self._elapsed(), self.value, self.bound, source))
-        self._on_progress()

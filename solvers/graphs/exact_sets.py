@@ -6,63 +6,25 @@ Neither proof can be checked again; certificates are of kind ``search`` with ano
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
 from ortools.sat.python import cp_model
 
-from solvers.graphs.cp_sat import stopping
+from solvers.graphs.cp_sat import LARGEST_SUM, SOLVER, UNLIMITED, VERSION, Limits, Search, common_unit
 from solvers.graphs.incidence import Incidence
 from solvers.graphs.lagrangian_bound import cover_model
+from solvers.graphs.search_claim import SearchClaim
 from solvers.graphs.silent_highs import SilentHighs
 
-LARGEST_FLOAT_INTEGER = 2**53
 ROWS_PER_POLL = 2000
 
 # HiGHS calls a solution optimal, and a number whole, within such tolerances.
 ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-6, 1e-9
 
 Stop = Callable[[], bool]
-
-
-class ExactCover(NamedTuple):
-    """What a search found and claims.
-
-    Attributes
-    ----------
-    members : bool array of shape (n,)
-    cost : int
-    bound : int
-        No cover costs less, says the solver.
-    solver : str
-        ``highs`` or ``cp-sat``.
-    nodes : int
-    """
-
-    members: np.ndarray
-    cost: int
-    bound: int
-    solver: str
-    nodes: int
-
-    @property
-    def is_optimal(self) -> bool:
-        return self.cost <= self.bound
-
-    def certificate(self, fallback: dict[str, Any]) -> dict[str, Any]:
-        """Return the certificate of kind ``search``, with one of another kind that can be checked."""
-        package = {"highs": "highspy", "cp-sat": "ortools"}[self.solver]
-        return {
-            "kind": "search",
-            "solver": self.solver,
-            "version": version(package),
-            "nodes": self.nodes,
-            "fallback": fallback,
-        }
 
 
 def highs_cover(
@@ -73,7 +35,7 @@ def highs_cover(
     time_limit: float = math.inf,
     node_limit: int | None = None,
     stop: Stop | None = None,
-) -> ExactCover:
+) -> SearchClaim:
     """Search for a least-cost cover by HiGHS' mixed-integer solver.
 
     Parameters
@@ -95,10 +57,10 @@ def highs_cover(
     >>> from solvers.graphs.incidence import build_incidence
     >>> odd = build_incidence(3, [0, 2, 4, 6], [0, 1, 1, 2, 0, 2], [1, 1, 1])
     >>> found = highs_cover(odd, np.array([True, True, True]))
-    >>> found.cost, found.bound
+    >>> found.value, found.bound
     (2, 2)
     """
-    unit = _common_unit(incidence)
+    unit = common_unit(incidence.costs)
     solver = SilentHighs()
     solver.setOptionValue("random_seed", seed % 2**31)
     solver.setOptionValue("time_limit", max(0.0, time_limit))
@@ -127,30 +89,21 @@ def highs_cover(
     info = solver.getInfo()
     bound = unit * _whole(info.mip_dual_bound)
     cost = incidence.cost_of(members)
-    return ExactCover(members, cost, min(bound, cost), "highs", max(0, int(info.mip_node_count)))
+    return SearchClaim(cost, members, min(bound, cost), max(0, int(info.mip_node_count)), "highs", version("highspy"))
 
 
-def cp_sat_cover(
-    incidence: Incidence,
-    hint: np.ndarray,
-    *,
-    seed: int = 0,
-    time_limit: float = math.inf,
-    deterministic_time_limit: float | None = None,
-    stop: Stop | None = None,
-) -> ExactCover | None:
-    """Search for a least-cost cover by CP-SAT with one worker.
+def cp_sat_cover(incidence: Incidence, hint: np.ndarray, *, limits: Limits = UNLIMITED, seed: int = 0) -> SearchClaim | None:
+    """Search for a least-cost cover by CP-SAT.
 
     Parameters
     ----------
-    incidence, hint, seed, time_limit, stop
+    incidence, hint, seed
         As for :func:`highs_cover`.
-    deterministic_time_limit : float, optional
-        In CP-SAT's own unit of work, up to a few seconds; the same limit and seed give the same answer.
+    limits : Limits
 
     Returns
     -------
-    ExactCover or None
+    SearchClaim or None
         None if out of time, or told to stop, before the search began, or if the costs are too large to be added exactly.
 
     Examples
@@ -158,49 +111,30 @@ def cp_sat_cover(
     >>> from solvers.graphs.incidence import build_incidence
     >>> odd = build_incidence(3, [0, 2, 4, 6], [0, 1, 1, 2, 0, 2], [1, 1, 1])
     >>> found = cp_sat_cover(odd, np.array([True, True, True]))
-    >>> found.cost, found.bound
+    >>> found.value, found.bound
     (2, 2)
     """
-    unit = _common_unit(incidence)
-    if incidence.costs.sum() >= LARGEST_FLOAT_INTEGER:
+    if incidence.costs.sum() >= LARGEST_SUM:
         return None
-    deadline = time.monotonic() + time_limit
+    search = Search(limits, seed)
+    members = np.array(hint, dtype=bool)
+    unit = common_unit(incidence.costs)
     model = cp_model.CpModel()
     chosen = [model.new_bool_var("") for _ in range(incidence.num_sets)]
-    for variable, value in zip(chosen, np.asarray(hint, dtype=bool).tolist(), strict=True):
+    for variable, value in zip(chosen, members.tolist(), strict=True):
         model.add_hint(variable, value)
     for e in range(incidence.num_elements):
-        if e % ROWS_PER_POLL == 0 and (time.monotonic() >= deadline or (stop is not None and stop())):
+        if e % ROWS_PER_POLL == 0 and search.is_over():
             return None
         row = incidence.sets[incidence.element_ptr[e] : incidence.element_ptr[e + 1]]
         model.add_bool_or([chosen[j] for j in row.tolist()])
     model.minimize(cp_model.LinearExpr.weighted_sum(chosen, (incidence.costs // unit).tolist()))
+    values, bound, branches = search.solve(model, chosen)
 
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed % 2**31
-    # With one worker the default leaves the linear relaxation out, and no bound comes of it.
-    solver.parameters.linearization_level = 2
-    if math.isfinite(deadline):
-        solver.parameters.max_time_in_seconds = max(0.0, deadline - time.monotonic())
-    if deterministic_time_limit is not None:
-        solver.parameters.max_deterministic_time = deterministic_time_limit
-    with stopping(solver, stop):
-        status = solver.solve(model)
-
-    members, bound = np.array(hint, dtype=bool), 0
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        bound = unit * max(0, round(solver.best_objective_bound))
-        found = np.array([solver.boolean_value(variable) for variable in chosen], dtype=bool)
-        if incidence.cost_of(found) < incidence.cost_of(members):
-            members = found
+    if values is not None and incidence.cost_of(values) < incidence.cost_of(members):
+        members = values
     cost = incidence.cost_of(members)
-    return ExactCover(members, cost, min(bound, cost), "cp-sat", solver.num_branches)
-
-
-def _common_unit(incidence: Incidence) -> int:
-    """Return the greatest common divisor of the costs, of which every cover's cost is a multiple."""
-    return max(1, int(np.gcd.reduce(incidence.costs))) if incidence.num_sets else 1
+    return SearchClaim(cost, members, min(unit * max(0, bound or 0), cost), branches, SOLVER, VERSION)
 
 
 def _whole(bound: float) -> int:

@@ -6,10 +6,11 @@ from typing import Any
 
 from solvers.graphs import vertex_problems
 from solvers.graphs.adapters import from_file, from_weighted_objects
+from solvers.graphs.answer import DEFAULT_TIME_LIMIT
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.request import GraphRequest
 from solvers.graphs.result import GraphResult
-from solvers.graphs.vertex_problems import DEFAULT_TIME_LIMIT, INDEPENDENT
+from solvers.graphs.vertex_problems import INDEPENDENT
 from solvers.operation import Context, Operation, Resources
 
 # No vertex can be reduced and the bounds stay open, so that every stage of a search has work.

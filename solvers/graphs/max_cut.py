@@ -19,22 +19,21 @@ from pydantic import Field
 
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
+from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found, report_at_first_sight
 from solvers.graphs.canonical import Instance
-from solvers.graphs.certificate import store_large
+from solvers.graphs.course import Course
 from solvers.graphs.csr import build_csr
+from solvers.graphs.cut_portfolio import CutPortfolio
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
 from solvers.graphs.library_files import with_files_loaded
-from solvers.graphs.portfolio import Portfolio
 from solvers.graphs.predictions import sample_edge_predictions
-from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import GraphRequest, SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
 from solvers.operation import Context, Operation, Resources
 
-LARGEST_WITHOUT_FIRST_SIGHT = 100_000
 FILE_NAME = "sides.txt"
 GOEMANS_WILLIAMSON_RATIO = 0.878567
 
@@ -111,14 +110,20 @@ class MaxCutRequest(GraphRequest):
 def run_max_cut(request: MaxCutRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`max_cut` is the library's form of it."""
     instance = request.read_instance(context)
-    if len(instance.edges) > LARGEST_WITHOUT_FIRST_SIGHT:
-        # Preparing a graph of this size may outlast a small time limit; there is an answer all the same.
-        bound = float(np.maximum(instance.edge_weights, 0).sum())
-        context.report(value=0, bound=bound, source="trivial", snapshot=lambda: _at_first_sight(instance, context, bound))
+    most = float(np.maximum(instance.edge_weights, 0).sum())
+    report_at_first_sight(instance, context, lambda: [0] * instance.num_vertices, 0, most)
     advice = _advice(request, instance)
-    run = _Run(instance, advice, request.options, context)
+    course = Course(
+        advice,
+        request.options,
+        context,
+        time_limit=DEFAULT_TIME_LIMIT,
+        size=instance.num_vertices + len(instance.edges),
+    )
+    run = _Run(instance, advice, course)
+    answer = Answer(run.found, instance, advice, course)
     run.portfolio.run()
-    return run.result()
+    return answer.result(FILE_NAME, solution_text)
 
 
 def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
@@ -171,110 +176,31 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
 
 
 class _Run:
-    """A portfolio at work, and the result as it stands."""
+    """A portfolio at work, and what it has found."""
 
-    def __init__(self, instance: Instance, advice: Advice | None, options: SearchOptions, context: Context) -> None:
+    def __init__(self, instance: Instance, advice: Advice | None, course: Course) -> None:
         self._instance = instance
         self._advice = advice
-        self._options = options
-        self._context = context
-        heard = None if advice is None or advice.is_empty else advice
-        self.portfolio = Portfolio(
-            instance.num_vertices,
-            instance.edges,
-            instance.edge_weights,
-            heard,
-            options,
-            MAX_CUT.resources.time_limit if options.time_limit is None else options.time_limit,
-            context,
-            self._report,
-        )
+        self.portfolio = CutPortfolio(instance.num_vertices, instance.edges, instance.edge_weights, course)
 
-    def result(self) -> GraphResult:
-        """Return the final result, with its proof."""
-        snapshot = self._snapshot(self.portfolio.stopped_by)
-        certificate = self.portfolio.progress.upper_bound.certificate()
-        snapshot.bound_kind = certificate["kind"]
-        if self._options.certificate:
-            snapshot.certificate = store_large(certificate, self._context)
-        if self._options.solution_file:
-            text = solution_text(snapshot.solution).encode()
-            snapshot.solution_file = self._context.files.save(text, name=FILE_NAME, media_type="text/plain")
-        return snapshot
-
-    def _report(self) -> None:
-        newest = self.portfolio.progress.history[-1]
-        self._context.report(
-            fraction=self._fraction(),
-            value=newest.value,
-            bound=newest.bound,
-            source=newest.source,
-            seconds=round(newest.seconds, 3),
-            iterations=self.portfolio.iterations,
-            snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
-        )
-
-    def _fraction(self) -> float | None:
-        limit = self._context.time_limit
-        return min(1.0, self._context.elapsed / limit) if limit else None
-
-    def _snapshot(self, stopped_by: str) -> GraphResult:
-        run, found, instance = self.portfolio, self.portfolio.progress, self._instance
-        sides = found.sides
-        value = _recomputed(instance, sides)
-        self._require_agreement(value)
-        return GraphResult(
+    def found(self) -> Found:
+        progress = self.portfolio.progress
+        kernel, sides = progress.kernel, progress.sides
+        value = _recomputed(self._instance, sides)
+        return Found(
             solution=sides.tolist(),
+            labels=sides,
             value=value,
-            bound=found.bound,
-            bound_kind=found.upper_bound.kind,
-            optimal=found.is_optimal,
-            gap=relative_gap(value, found.bound),
-            ratio=ratio(value, found.bound),
-            value_without_predictions=self._value_without_predictions(value),
-            winner=found.best.source,
-            reduction=ReducedSize(n=found.kernel.num_vertices, m=len(found.kernel.edges)),
-            history=[HistoryRow(**row._asdict()) for row in found.history],
-            stopped_by=stopped_by,
-            deterministic=not run.clock.decided,
-            warnings=self._warnings(),
-            labels=instance.labels,
-            index_base=instance.index_base,
-            timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
-            **self._prediction_report(sides),
+            slack=0.0 if kernel.is_integral else kernel.rounding + RELATIVE_TOLERANCE * max(1.0, abs(value)),
+            reduction=ReducedSize(n=kernel.num_vertices, m=len(kernel.edges)),
+            guarantee=self._advice_guarantee() or self._relaxation_guarantee(),
         )
 
-    def _value_without_predictions(self, value: float) -> float:
-        run = self.portfolio
-        # The search's account of rounded weights may exceed the recomputed value by the rounding.
-        counted = run.value_without_predictions
-        return counted if run.progress.kernel.is_integral else min(value, counted)
-
-    def _require_agreement(self, value: float) -> None:
-        """Refuse to answer with a value or a bound that the search's own account contradicts."""
-        run = self.portfolio.progress
-        slack = 0.0 if run.kernel.is_integral else run.kernel.rounding + RELATIVE_TOLERANCE * max(1.0, abs(value))
-        if abs(value - run.value) > slack or value > run.bound + slack:
-            raise AssertionError(f"the cut is worth {value}, the search counted {run.value}, bounded by {run.bound}")
-
-    def _prediction_report(self, sides: np.ndarray) -> dict[str, Any]:
-        advice = self._advice
-        if advice is None:
-            return {"guarantee": self._relaxation_guarantee()}
-        estimate = advice.epsilon_estimate
-        return {
-            "epsilon_used": advice.epsilon_used,
-            "epsilon_estimate": None if estimate is None else estimate.epsilon,
-            "prediction_agreement": advice.agreement(sides),
-            "threshold_used": self.portfolio.progress.threshold_used,
-            "guarantee": self._advice_guarantee(advice) or self._relaxation_guarantee(),
-        }
-
-    def _advice_guarantee(self, advice: Advice) -> Guarantee | None:
+    def _advice_guarantee(self) -> Guarantee | None:
         prefix = self.portfolio.solved_prefix
-        if prefix is None:
+        if self._advice is None or prefix is None:
             return None
-        promised = wide_cut_guarantee(advice, self.portfolio.progress.kernel.original_csr, prefix)
+        promised = wide_cut_guarantee(self._advice, self.portfolio.progress.kernel.original_csr, prefix)
         return None if promised is None else Guarantee(**promised._asdict())
 
     def _relaxation_guarantee(self) -> Guarantee | None:
@@ -283,32 +209,6 @@ class _Run:
         return Guarantee(
             name="goemans_williamson_expected_ratio", value=GOEMANS_WILLIAMSON_RATIO, assumes_independent_predictions=False
         )
-
-    def _warnings(self) -> list[WarningEntry]:
-        repairs = [WarningEntry.model_validate(repair) for repair in self._instance.warnings]
-        return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
-
-
-def _at_first_sight(instance: Instance, context: Context, bound: float) -> GraphResult:
-    """Return the answer before any work: all vertices on one side, and no more than the positive weights can be cut."""
-    return GraphResult(
-        solution=[0] * instance.num_vertices,
-        value=0,
-        bound=bound,
-        bound_kind="trivial",
-        certificate={"kind": "trivial"},
-        optimal=bound == 0,
-        gap=relative_gap(0, bound),
-        ratio=ratio(0, bound),
-        value_without_predictions=0,
-        winner="reductions",
-        reduction=ReducedSize(n=instance.num_vertices, m=len(instance.edges)),
-        history=[HistoryRow(seconds=context.elapsed, value=0, bound=bound, source="trivial")],
-        stopped_by="time_limit",
-        deterministic=False,
-        labels=instance.labels,
-        index_base=instance.index_base,
-    )
 
 
 def _recomputed(instance: Instance, sides: np.ndarray) -> int | float:
@@ -353,7 +253,7 @@ MAX_CUT: Operation[MaxCutRequest, GraphResult] = Operation(
     run=run_max_cut,
     summary="Approximate the largest cut of a graph, with a proven upper bound.",
     description=DESCRIPTION,
-    resources=Resources(time_limit=10.0, memory_mb=4096),
+    resources=Resources(time_limit=DEFAULT_TIME_LIMIT, memory_mb=4096),
     examples=EXAMPLES,
     volatile=("timings", "history.seconds"),
     warm=warm,

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.bit_rows import lowest_bit, set_bit, words_of
-from solvers.graphs.independent_search import IndependentSearch
+from solvers.graphs.search_claim import SearchClaim
 
 LARGEST = 800
 MOST_NODES = 20_000_000
@@ -37,7 +37,7 @@ def densest_independent_set(
     *,
     max_nodes: int = MOST_NODES,
     stop: Callable[[], bool] | None = None,
-) -> IndependentSearch:
+) -> SearchClaim:
     """Search for an independent set of largest weight until it is proved, or the nodes are spent, or told to stop.
 
     Parameters
@@ -58,7 +58,7 @@ def densest_independent_set(
     Examples
     --------
     >>> path = densest_independent_set(3, [[0, 1], [1, 2]], [1, 1, 1], np.array([False, True, False]))
-    >>> path.value, path.is_optimal, path.members
+    >>> path.value, path.is_optimal, path.solution
     (2, True, array([ True, False,  True]))
     """
     if num_vertices > LARGEST:
@@ -78,7 +78,7 @@ def densest_independent_set(
         found[order[search.found[: search.numbers[_FOUND_SIZE]]]] = True
     value = int(search.numbers[_BEST])
     bound = value if ended else int(weight_of.sum())
-    return IndependentSearch(value, found, bound, int(search.numbers[_NODES]), "bbmc", "1")
+    return SearchClaim(value, found, bound, int(search.numbers[_NODES]), "bbmc", "1")
 
 
 def _complement(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

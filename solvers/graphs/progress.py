@@ -1,28 +1,17 @@
-"""What a run has found so far: the best solutions, the best bound, and how both came about."""
+"""What a run on a graph has found so far, component by component."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Generic, NamedTuple, Protocol
+from typing import Any, Generic, Protocol
 
 import numpy as np
 
+from solvers.graphs.account import Account
 from solvers.graphs.bound import Bound
 from solvers.graphs.incumbent import Incumbent
 from solvers.graphs.kernel import AnyKernel, SearchSpace
 from solvers.graphs.upper_bound import UpperBound
-
-RELATIVE_TOLERANCE = 1e-9
-
-
-class HistoryEntry(NamedTuple):
-    """A better value or a better bound, when it came, and from where."""
-
-    seconds: float
-    value: float
-    bound: float
-    source: str
 
 
 class Sense(Protocol):
@@ -76,70 +65,57 @@ class Complement:
         return max(0, difference)
 
 
-class Progress(Generic[AnyKernel]):
-    """The account of a run; values are in the caller's unit and the problem's own sense.
+class Progress(Account[Incumbent], Generic[AnyKernel]):
+    """The account of a run on a graph.
 
     Parameters
     ----------
     space : SearchSpace
-    elapsed : callable
-        Seconds since the operation started.
-    on_progress : callable
-        Called after every better value or bound.
     sense : Sense
 
     Attributes
     ----------
-    best, free, advised : Incumbent
-        Of everything, of the advice-free part, and of the advice part.
     upper_bound : UpperBound
-    history : list of HistoryEntry
-    threshold_used : int or None
-        Of the advice's solution that the best one came from.
     """
 
     def __init__(
         self,
         space: SearchSpace[AnyKernel],
-        elapsed: Callable[[], float],
-        on_progress: Callable[[], None],
         sense: Sense | None = None,
     ) -> None:
         is_exact = any(bound.kind != "trivial" for _, _, bound in space.settled.values())
         self.space = space
-        self.best, self.free, self.advised = (Incumbent(space, "exact" if is_exact else "reductions") for _ in range(3))
         self.upper_bound = UpperBound(space)
-        self.history: list[HistoryEntry] = []
-        self.threshold_used: int | None = None
         self._sense = AsCounted() if sense is None else sense
-        self._start_threshold: int | None = None
-        self._elapsed = elapsed
-        self._on_progress = on_progress
+        super().__init__(
+            lambda: Incumbent(space, "exact" if is_exact else "reductions"),
+            maximises=self._sense.maximises,
+            is_integral=space.kernel.is_integral,
+            rounding=space.kernel.rounding,
+            lightest=space.kernel.lightest,
+        )
 
     @property
     def kernel(self) -> AnyKernel:
         return self.space.kernel
 
-    @property
-    def value(self) -> float:
-        """Value of the best solution."""
-        return self._sense.value(self.kernel.in_callers_unit(self.best.value + self.space.settled_value))
-
-    @property
-    def value_without_advice(self) -> float:
-        """Value of the advice-free part's best solution."""
-        return self._sense.value(self.kernel.in_callers_unit(self.free.value + self.space.settled_value))
+    def _value_of(self, incumbent: Incumbent) -> float:
+        return self._sense.value(self.kernel.in_callers_unit(incumbent.value + self.space.settled_value))
 
     @property
     def bound(self) -> float:
-        """No solution is better."""
         return self._sense.bound(self.upper_bound.value)
 
     @property
-    def is_optimal(self) -> bool:
-        """Whether value and bound agree: exactly for whole weights, to `RELATIVE_TOLERANCE` for others."""
-        slack = 0.0 if self.kernel.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(self.bound))
-        return self.value >= self.bound - slack if self._sense.maximises else self.value <= self.bound + slack
+    def bound_kind(self) -> str:
+        return self.upper_bound.kind
+
+    def certificate(self) -> dict[str, Any]:
+        return self.upper_bound.certificate()
+
+    @property
+    def is_settled(self) -> bool:
+        return math.fsum(bound.value for bound in self.upper_bound.parts) <= self.best.value
 
     @property
     def sides(self) -> np.ndarray:
@@ -149,26 +125,6 @@ class Progress(Generic[AnyKernel]):
     def start(self) -> None:
         """Record what is known before any solution of the search space was offered."""
         self._record(self.best.source)
-
-    def offer_free(self, sides: np.ndarray, source: str) -> None:
-        """Take a solution that was found without advice."""
-        self.free.offer(sides, source)
-        if self.offer(sides, source):
-            self.threshold_used = None
-
-    def offer_advised(self, sides: np.ndarray, source: str, threshold: int | None = None) -> None:
-        """Take a solution that advice led to; local search from advice inherits the threshold of the one it started from."""
-        if self.advised.offer(sides, source) and source != "advice_local_search":
-            self._start_threshold = threshold
-        if self.offer(sides, source):
-            self.threshold_used = self._start_threshold
-
-    def offer(self, sides: np.ndarray, source: str) -> bool:
-        """Take a solution of any origin; return whether it is better."""
-        if not self.best.offer(sides, source):
-            return False
-        self._record(source)
-        return True
 
     def offer_part(self, part: int, sides: np.ndarray, source: str) -> bool:
         """Take a solution of one open component, by its place in `space.open`."""
@@ -181,7 +137,3 @@ class Progress(Generic[AnyKernel]):
         before = self.upper_bound.value
         if self.upper_bound.offer(part, bound) and self.upper_bound.value < before:
             self._record(bound.kind)
-
-    def _record(self, source: str) -> None:
-        self.history.append(HistoryEntry(self._elapsed(), self.value, self.bound, source))
-        self._on_progress()

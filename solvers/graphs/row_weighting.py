@@ -35,7 +35,7 @@ class RowWeighting:
     Attributes
     ----------
     steps_done : int
-    best_cost : int
+    best_value : int
     best_members : bool array of shape (n,)
 
     Examples
@@ -43,7 +43,7 @@ class RowWeighting:
     >>> from solvers.graphs.incidence import build_incidence
     >>> path = build_incidence(3, [0, 1, 2, 3, 5, 7], [0, 1, 2, 0, 1, 1, 2], [1, 1, 1, 1, 1])
     >>> run = RowWeighting(path, np.array([True, True, True, False, False]), seed=1)
-    >>> run.advance(50), run.best_cost
+    >>> run.advance(50), run.best_value
     (50, 2)
     """
 
@@ -72,7 +72,7 @@ class RowWeighting:
         self.steps_done = 0
 
     @property
-    def best_cost(self) -> int:
+    def best_value(self) -> int:
         return int(self._state[_BEST])
 
     @property

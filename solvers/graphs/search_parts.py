@@ -1,198 +1,110 @@
-"""The two parts of a MaxCut search: one that never sees advice, and one that starts from it.
+"""What the searches of all problems share: a part that never sees advice, one that starts from it, and how either goes on.
 
-Each part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it
-took, offers what it found to its incumbent and yields. They share neither random numbers nor incumbents, so that the advice-free
-part finds with advice beside it exactly what it finds without. One iteration is one sweep of simulated annealing; a window move
-counts as `WINDOW_MOVE_COST` of them, which is about its time.
+A part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it took,
+offers what it found and yields. The parts share neither random numbers nor incumbents, so that the advice-free part finds with
+advice beside it exactly what it finds without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Protocol
 
 import numpy as np
 
-from solvers.graphs.annealing import Annealer, descend
-from solvers.graphs.csr import Csr
-from solvers.graphs.incumbent import Incumbent
-from solvers.graphs.kernel import Kernel, SearchSpace
-from solvers.graphs.tabu import Tabu
 from solvers.graphs.turns import Allowance
-from solvers.graphs.window_moves import WindowMover
-
-FIRST_SWEEPS = 500
-SWEEP_GROWTH = 4
-MOST_SWEEPS = 20_000
-
-# First temperatures, in units of the field that a vertex feels among random sides: dense graphs freeze at higher ones. The second
-# goes on from a good cut, and is too cold to forget it. The last temperature is one of single edges, in units of the mean weight.
-HOT, HOT_FROM_GOOD_CUT, COLD = 0.4, 0.23, 0.2
-
-# Where every vertex has few neighbours, annealing gets caught in defects that only joint moves of many vertices undo.
-WINDOW_DEGREE = 8
-WINDOW_MOVE_COST = 20
-WINDOW_PATIENCE = 400
-
-# About what one sweep takes. Tabu search leaves the neighbourhood of a good cut in other directions than annealing does.
-TABU_MOVES_PER_ITERATION = 10
-TABU_ITERATIONS_PER_CALL = 100
 
 ADVICE_STARTS = 4
 
-Starts = Callable[[int], "np.ndarray | None"]
+LENGTH_GROWTH = 4
+
 Offer = Callable[[np.ndarray, str], None]
+
+Candidate = tuple[str, "int | None", np.ndarray]
+"""Stage, threshold from which on the advice was followed, and solution."""
 
 
 class OfferAdvised(Protocol):
-    """Takes a cut, its stage, and the threshold from which on that followed the advice."""
+    """Takes a solution, its stage, and the threshold from which on that followed the advice."""
 
-    def __call__(self, sides: np.ndarray, source: str, threshold: int | None = None) -> None: ...
+    def __call__(self, solution: np.ndarray, source: str, threshold: int | None = None) -> None: ...
 
 
-def advice_free_search(
-    space: SearchSpace[Kernel], offer: Offer, incumbent: Incumbent, starts: Starts, allowance: Allowance, rng: np.random.Generator
-) -> Iterator[None]:
-    """Anneal from random cuts and from those of `starts` in turn, longer each time.
+class LocalSearch(Protocol):
+    """A search that is advanced piece by piece."""
 
-    In between the best so far is improved, by gentle annealing and by tabu search in turn. On sparse graphs window moves follow.
+    @property
+    def best_value(self) -> int:
+        """Of the best solution so far."""
+
+    def advance(self, iterations: int) -> int:
+        """Run up to so many iterations; return how many."""
+
+
+def lengths(first: int, most: int) -> Iterator[int]:
+    """Yield how long the runs of a search are, two of each length.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> list(islice(lengths(10, 100), 6))
+    [10, 10, 40, 40, 100, 100]
+    """
+    length = first
+    while True:
+        yield length
+        yield length
+        length = min(length * LENGTH_GROWTH, most)
+
+
+def in_pieces(run: LocalSearch, allowance: Allowance, iterations: int, piece: int, show: Callable[[], None]) -> Iterator[None]:
+    """Advance a search, and show its best after the first piece and whenever that has changed."""
+    shown: int | None = None
+    spent = 0
+    while spent < iterations:
+        done = run.advance(min(piece, iterations - spent))
+        allowance.charge(done)
+        spent += done
+        if run.best_value != shown:
+            shown = run.best_value
+            show()
+        yield
+
+
+def advised_starts(
+    candidates: Iterable[Candidate],
+    offer: OfferAdvised,
+    improve: Callable[[np.ndarray], np.ndarray],
+    worth: Callable[[np.ndarray], int],
+) -> Generator[None, None, list[np.ndarray]]:
+    """Offer every candidate once improved, and return the best, no two worth the same, as starts for a search.
 
     Parameters
     ----------
-    space : SearchSpace
+    candidates : iterable of Candidate
+        Cheapest first; none is trusted.
     offer : callable
-        Takes every cut found, with the name of its stage.
-    incumbent : Incumbent
-        What this part has found so far.
-    starts : callable
-        ``starts(k)`` is the k-th cut to start from, or None where there is none (yet).
-    allowance : Allowance
-    rng : numpy.random.Generator
+    improve : callable
+        Returns a solution at least as good.
+    worth : callable
+        Of a solution, more for better ones.
 
     Yields
     ------
     None
-        After each piece of work.
-    """
-    windows = _window_mover(space, rng)
-    for attempt, length in enumerate(_lengths()):
-        budget = allowance.fits(length)
-        match attempt % 4:
-            case 0:
-                run = _annealer(space.csr, rng.integers(0, 2, space.num_vertices, dtype=np.int8), budget, HOT, rng)
-            case 2:
-                given = starts(attempt // 4)
-                start = rng.integers(0, 2, space.num_vertices, dtype=np.int8) if given is None else given
-                run = _annealer(space.csr, start, budget, HOT, rng)
-            case 1:
-                run = _annealer(space.csr, incumbent.sides, budget, HOT_FROM_GOOD_CUT, rng)
-            case _:
-                yield from _tabu(space.csr, incumbent.sides, offer, allowance, budget, rng)
-                continue
-        yield from _anneal(run, offer, allowance, "local_search")
-        if windows is not None:
-            yield from _move_windows(windows, run.best_sides, offer, allowance, length)
+        After each candidate.
 
-
-def advice_search(
-    space: SearchSpace[Kernel],
-    offer: OfferAdvised,
-    incumbent: Incumbent,
-    candidates: Iterable[tuple[str, int | None, np.ndarray]],
-    allowance: Allowance,
-    rng: np.random.Generator,
-) -> Iterator[None]:
-    """Try every candidate that the advice suggests, then anneal gently from the best of them and from the best so far.
-
-    Parameters
-    ----------
-    candidates : iterable of (name, threshold, sides)
-        Cuts of the search space, cheapest first; none is trusted.
-
-    Other parameters and yields as in :func:`advice_free_search`.
+    Returns
+    -------
+    list of arrays
+        Best first.
     """
     found: list[tuple[int, np.ndarray]] = []
-    for name, threshold, sides in candidates:
-        descended, _ = descend(space.csr, sides)
-        offer(descended, name, threshold)
-        value = int(space.part_values(descended).sum())
+    for source, threshold, candidate in candidates:
+        solution = improve(candidate)
+        offer(solution, source, threshold)
+        value = worth(solution)
         if all(value != known for known, _ in found):
-            found = sorted([*found, (value, descended)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
+            found = sorted([*found, (value, solution)], key=lambda pair: -pair[0])[:ADVICE_STARTS]
         yield
-    starts = [sides for _, sides in found] or [np.zeros(space.num_vertices, np.int8)]
-    windows = _window_mover(space, rng)
-    for attempt, length in enumerate(_lengths()):
-        start = incumbent.sides if attempt % 2 else starts[attempt // 2 % len(starts)]
-        run = _annealer(space.csr, start, allowance.fits(length), HOT_FROM_GOOD_CUT, rng)
-        yield from _anneal(run, offer, allowance, "advice_local_search")
-        if windows is not None:
-            yield from _move_windows(windows, incumbent.sides, offer, allowance, length, "advice_local_search")
-
-
-def _lengths() -> Iterator[int]:
-    length = FIRST_SWEEPS
-    while True:
-        yield length
-        yield length
-        length = min(length * SWEEP_GROWTH, MOST_SWEEPS)
-
-
-def _annealer(csr: Csr, start: np.ndarray, sweeps: int, hot: float, rng: np.random.Generator) -> Annealer:
-    hot_in_weights = max(COLD, hot * _typical_field(csr))
-    return Annealer(csr, start, sweeps=sweeps, hot=hot_in_weights, cold=COLD, seed=int(rng.integers(2**62)))
-
-
-def _typical_field(csr: Csr) -> float:
-    """Return the root mean square of a vertex's field among random sides, in units of the mean weight: sqrt(degree) for unit weights."""
-    weights = np.abs(csr.weights.astype(np.float64))
-    if not weights.any():
-        return 1.0
-    return float(np.sqrt(np.square(weights).sum() / csr.num_vertices) / weights.mean())
-
-
-def _anneal(run: Annealer, offer: Offer, allowance: Allowance, source: str) -> Iterator[None]:
-    shown = -1
-    while not run.done:
-        allowance.charge(run.advance(run.sweeps))
-        if run.best_value > shown:
-            shown = run.best_value
-            offer(run.best_sides, source)
-        yield
-
-
-def _tabu(
-    csr: Csr, sides: np.ndarray, offer: Offer, allowance: Allowance, iterations: int, rng: np.random.Generator
-) -> Iterator[None]:
-    run = Tabu(csr, sides, seed=int(rng.integers(2**62)))
-    shown = run.best_value
-    spent = 0
-    while spent < iterations:
-        step = min(TABU_ITERATIONS_PER_CALL, iterations - spent)
-        run.advance(step * TABU_MOVES_PER_ITERATION)
-        allowance.charge(step)
-        if run.best_value > shown:
-            shown = run.best_value
-            offer(run.best_sides, "local_search")
-        spent += step
-        yield
-
-
-def _window_mover(space: SearchSpace[Kernel], rng: np.random.Generator) -> WindowMover | None:
-    if not space.num_vertices or 2 * len(space.weights) > WINDOW_DEGREE * space.num_vertices:
-        return None
-    return WindowMover(space.csr, seed=int(rng.integers(2**62)))
-
-
-def _move_windows(
-    windows: WindowMover, sides: np.ndarray, offer: Offer, allowance: Allowance, length: int, source: str = "window_moves"
-) -> Iterator[None]:
-    iterations = allowance.fits(length)
-    stale = spent = 0
-    while stale < WINDOW_PATIENCE and spent < iterations:
-        sides, gain = windows.move(sides)
-        allowance.charge(WINDOW_MOVE_COST)
-        if gain:
-            offer(sides, source)
-        stale = 0 if gain else stale + 1
-        spent += WINDOW_MOVE_COST
-        yield
+    return [start for _, start in found]

@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 
 from solvers.graphs.advice import Advice
-from solvers.graphs.certificate import store_large
+from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found
+from solvers.graphs.course import Course
 from solvers.graphs.greedy_cover_sets import harmonic_ratio
 from solvers.graphs.incidence import build_incidence
 from solvers.graphs.incidence_predictions import sample_incidence_predictions
 from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.learned_set_cover import tally_sets
 from solvers.graphs.library_files import with_files_loaded
-from solvers.graphs.progress import RELATIVE_TOLERANCE
 from solvers.graphs.request import SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover
-from solvers.operation import Context, InvalidInput, Operation, Resources
+from solvers.operation import Context, Operation, Resources
 
 FILE_NAME = "sets.txt"
 
@@ -92,9 +92,12 @@ def solve_set_cover(
     """
     system.require_coverable()
     advice = tally_sets(predictions, system) if predictions else None
-    run = _Run(system, advice, options, context)
+    size = len(system.elements) + system.num_sets + system.num_elements
+    course = Course(advice, options, context, time_limit=DEFAULT_TIME_LIMIT, size=size)
+    run = _Run(system, advice, course)
+    answer = Answer(run.found, system, advice, course)
     run.portfolio.run()
-    return run.result()
+    return answer.result(FILE_NAME, lambda solution: "".join(f"{chosen}\n" for chosen in solution))
 
 
 def set_cover(system: Any, predictions: Any = None, **options: Any) -> GraphResult:
@@ -145,107 +148,37 @@ def set_cover(system: Any, predictions: Any = None, **options: Any) -> GraphResu
 
 
 class _Run:
-    """A portfolio at work, and the result as it stands."""
+    """A portfolio at work, and what it has found."""
 
-    def __init__(self, system: SetSystem, advice: Advice | None, options: SearchOptions, context: Context) -> None:
+    def __init__(self, system: SetSystem, advice: Advice | None, course: Course) -> None:
         self._system = system
         self._advice = advice
-        self._options = options
-        self._context = context
         grid = to_integers(system.costs)
-        heard = None if advice is None or advice.is_empty else advice
         self._incidence = build_incidence(system.num_elements, system.set_ptr, system.elements, grid.weights)
-        self.portfolio = SetCoverPortfolio(
-            self._incidence,
-            grid,
-            heard,
-            options,
-            SET_COVER.resources.time_limit if options.time_limit is None else options.time_limit,
-            context,
-            self._report,
-        )
+        self.portfolio = SetCoverPortfolio(self._incidence, grid, course)
 
-    def result(self) -> GraphResult:
-        """Return the final result, with its proof."""
-        snapshot = self._snapshot(self.portfolio.stopped_by)
-        if self._options.certificate:
-            snapshot.certificate = store_large(self.portfolio.progress.certificate(), self._context)
-        if self._options.solution_file:
-            text = "".join(f"{chosen}\n" for chosen in snapshot.solution).encode()
-            snapshot.solution_file = self._context.files.save(text, name=FILE_NAME, media_type="text/plain")
-        return snapshot
-
-    def _report(self) -> None:
-        newest = self.portfolio.progress.history[-1]
-        limit = self._context.time_limit
-        self._context.report(
-            fraction=min(1.0, self._context.elapsed / limit) if limit else None,
-            value=newest.value,
-            bound=newest.bound,
-            source=newest.source,
-            seconds=round(newest.seconds, 3),
-            iterations=self.portfolio.iterations,
-            snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
-        )
-
-    def _snapshot(self, stopped_by: str) -> GraphResult:
-        run, found, system = self.portfolio, self.portfolio.progress, self._system
-        chosen = system.set_ids(np.flatnonzero(found.members))
-        value = self._recomputed(chosen)
-        return GraphResult(
-            solution=chosen,
-            value=value,
-            bound=found.bound,
-            bound_kind=found.bound_kind,
-            optimal=found.is_optimal,
-            gap=relative_gap(value, found.bound),
-            ratio=ratio(value, found.bound),
-            value_without_predictions=max(value, run.value_without_predictions),
-            winner=found.best.source,
-            reduction=ReducedSize(n=found.reduction.kernel.num_sets, m=found.reduction.kernel.num_elements),
-            history=[HistoryRow(**row._asdict()) for row in found.history],
-            stopped_by=stopped_by,
-            deterministic=not run.clock.decided,
-            warnings=self._warnings(),
-            labels=system.labels,
-            index_base=system.index_base,
-            timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
-            guarantee=self._guarantee(),
-            **self._prediction_report(found.members),
-        )
-
-    def _recomputed(self, chosen: list[int]) -> int | float:
-        """Return the cost of a cover from scratch, and refuse to answer with one that the search's own account contradicts."""
-        found = self.portfolio.progress
-        checked = check_cover(self._system, chosen)
+    def found(self) -> Found:
+        progress, system = self.portfolio.progress, self._system
+        members = progress.members
+        chosen = system.set_ids(np.flatnonzero(members))
+        checked = check_cover(system, chosen)
         if checked.value is None:
             raise AssertionError(f"the search's cover is none: {checked.violations[0]}")
-        slack = 0.0 if found.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(checked.value))
-        if abs(checked.value - found.value) > slack or checked.value < found.bound - slack:
-            raise AssertionError(f"the cover costs {checked.value}, the search counted {found.value}, bounded by {found.bound}")
-        return checked.value
+        kernel = progress.reduction.kernel
+        return Found(
+            solution=chosen,
+            labels=members.astype(np.int8),
+            value=checked.value,
+            slack=0.0 if progress.is_integral else progress.rounding + RELATIVE_TOLERANCE * max(1.0, abs(checked.value)),
+            reduction=ReducedSize(n=kernel.num_sets, m=kernel.num_elements),
+            guarantee=self._guarantee(),
+        )
 
     def _guarantee(self) -> Guarantee:
         # Of the greedy cover, which no run does worse than. Following predictions promises nothing beforehand: copies of many sets make
         # any rule blind.
         promise = harmonic_ratio(self._incidence)
         return Guarantee(name="greedy_harmonic_ratio", value=promise, assumes_independent_predictions=False)
-
-    def _prediction_report(self, members: np.ndarray) -> dict[str, Any]:
-        advice = self._advice
-        if advice is None:
-            return {}
-        estimate = advice.epsilon_estimate
-        return {
-            "epsilon_used": advice.epsilon_used,
-            "epsilon_estimate": None if estimate is None else estimate.epsilon,
-            "prediction_agreement": advice.agreement(members.astype(np.int8)),
-            "threshold_used": self.portfolio.progress.threshold_used,
-        }
-
-    def _warnings(self) -> list[WarningEntry]:
-        repairs = [WarningEntry.model_validate(repair) for repair in self._system.warnings]
-        return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
 
 
 @functools.cache
@@ -269,7 +202,7 @@ SET_COVER: Operation[SetCoverRequest, GraphResult] = Operation(
     run=run_set_cover,
     summary="Approximate the least-cost cover of a set system, with a proven lower bound.",
     description=DESCRIPTION,
-    resources=Resources(time_limit=10.0, memory_mb=4096),
+    resources=Resources(time_limit=DEFAULT_TIME_LIMIT, memory_mb=4096),
     examples=EXAMPLES,
     volatile=("timings", "history.seconds"),
     warm=warm,

@@ -40,7 +40,7 @@ class SetCoverAttempts:
         self._context = context
 
     def attempt(self, kind: str) -> Bound:
-        account = CoverProgress(reduce_sets(self._incidence, stop=self._must_stop), self._grid, lambda: 0.0, lambda: None)
+        account = CoverProgress(reduce_sets(self._incidence, stop=self._must_stop), self._grid)
         if kind == "enumeration":
             self._enumerate(account)
         elif kind == "lagrangian":

@@ -1,8 +1,6 @@
-"""The two parts of a set cover search: one that never sees advice, and one that starts from it.
+"""The two parts of a set cover search; see :mod:`solvers.graphs.search_parts`.
 
-Each part is a generator that does a piece of work of some hundredths of a second, charges its allowance with the iterations it
-took, steps of the row-weighting local search, offers what it found and yields. They share neither random numbers nor incumbents,
-so that the advice-free part finds with advice beside it exactly what it finds without.
+One iteration is one step of the row-weighting local search.
 """
 
 from __future__ import annotations
@@ -13,17 +11,12 @@ import numpy as np
 
 from solvers.graphs.cover_progress import CoverIncumbent
 from solvers.graphs.incidence import Incidence
-from solvers.graphs.learned_set_cover import SetCandidate
 from solvers.graphs.row_weighting import RowWeighting
+from solvers.graphs.search_parts import Candidate, Offer, OfferAdvised, advised_starts, in_pieces, lengths
 from solvers.graphs.turns import Allowance
 
-FIRST_STEPS = 50_000
-STEP_GROWTH = 4
-MOST_STEPS = 5_000_000
+FIRST_STEPS, MOST_STEPS = 50_000, 5_000_000
 STEPS_PER_PIECE = 2_000
-
-Offer = Callable[[np.ndarray, str], None]
-OfferAdvised = Callable[[np.ndarray, str, "int | None"], None]
 
 
 def advice_free_search(
@@ -53,16 +46,14 @@ def advice_free_search(
     None
         After each piece of work.
     """
-    for attempt, length in enumerate(_lengths()):
-        begin = start if attempt % 2 == 0 or incumbent.members is None else incumbent.members
-        yield from _run(kernel, begin, lambda members: offer(members, "local_search"), allowance, length, rng)
+    return _search(kernel, lambda members: offer(members, "local_search"), incumbent, start, allowance, rng)
 
 
 def advice_search(
     kernel: Incidence,
     offer: OfferAdvised,
     incumbent: CoverIncumbent,
-    candidates: Iterable[SetCandidate],
+    candidates: Iterable[Candidate],
     allowance: Allowance,
     rng: np.random.Generator,
 ) -> Iterator[None]:
@@ -70,34 +61,31 @@ def advice_search(
 
     Parameters
     ----------
-    candidates : iterable of SetCandidate
+    candidates : iterable of Candidate
         Covers of the kernel.
 
     Other parameters and yields as in :func:`advice_free_search`.
     """
-    best: np.ndarray | None = None
-    for source, threshold, members in candidates:
-        offer(members, source, threshold)
-        if best is None or kernel.cost_of(members) < kernel.cost_of(best):
-            best = members
-        yield
-    if best is None:
-        # The candidates were cut short.
-        best = np.ones(kernel.num_sets, bool)
-    for attempt, length in enumerate(_lengths()):
-        begin = best if attempt % 2 == 0 or incumbent.members is None else incumbent.members
-        yield from _run(kernel, begin, lambda members: offer(members, "advice_local_search", None), allowance, length, rng)
+    found = yield from advised_starts(candidates, offer, lambda members: members, lambda members: -kernel.cost_of(members))
+    # The candidates may have been cut short.
+    best = found[0] if found else np.ones(kernel.num_sets, bool)
+    yield from _search(kernel, lambda members: offer(members, "advice_local_search"), incumbent, best, allowance, rng)
 
 
-def _lengths() -> Iterator[int]:
-    length = FIRST_STEPS
-    while True:
-        yield length
-        yield length
-        length = min(length * STEP_GROWTH, MOST_STEPS)
+def _search(
+    kernel: Incidence,
+    offer: Callable[[np.ndarray], None],
+    incumbent: CoverIncumbent,
+    start: np.ndarray,
+    allowance: Allowance,
+    rng: np.random.Generator,
+) -> Iterator[None]:
+    for attempt, length in enumerate(lengths(FIRST_STEPS, MOST_STEPS)):
+        begin = start if attempt % 2 == 0 or incumbent.members is None else incumbent.members
+        yield from _weigh_rows(kernel, begin, offer, allowance, length, rng)
 
 
-def _run(
+def _weigh_rows(
     kernel: Incidence,
     start: np.ndarray,
     offer: Callable[[np.ndarray], None],
@@ -105,12 +93,5 @@ def _run(
     length: int,
     rng: np.random.Generator,
 ) -> Iterator[None]:
-    steps = allowance.fits(length)
     run = RowWeighting(kernel, start, seed=int(rng.integers(2**62)))
-    shown = kernel.cost_of(start)
-    while run.steps_done < steps:
-        allowance.charge(run.advance(min(STEPS_PER_PIECE, steps - run.steps_done)))
-        if run.best_cost < shown:
-            shown = run.best_cost
-            offer(run.best_members)
-        yield
+    return in_pieces(run, allowance, allowance.fits(length), STEPS_PER_PIECE, lambda: offer(run.best_members))

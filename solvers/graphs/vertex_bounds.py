@@ -13,8 +13,9 @@ from solvers.graphs.cover_bounds import (
     on_independent_sets,
     relaxation_bound,
 )
-from solvers.graphs.cover_kernel import unweighted_csr
-from solvers.graphs.exact_independent_sets import LARGEST_ENUMERATED, set_at_once
+from solvers.graphs.cover_kernel import VertexComponent, unweighted_csr
+from solvers.graphs.exact_finish import LARGEST_ENUMERATED
+from solvers.graphs.exact_independent_sets import set_at_once
 from solvers.graphs.half_integral import half_integral_cover
 from solvers.graphs.independent_elimination import eliminate_independent_set
 from solvers.graphs.local_ratio import local_ratio_cover
@@ -48,7 +49,7 @@ def _edge_packing(num_vertices: int, edges: np.ndarray, weights: np.ndarray, see
 def _enumeration(num_vertices: int, edges: np.ndarray, weights: np.ndarray, seed: int, context: Context) -> Bound:
     if num_vertices > LARGEST_ENUMERATED:
         raise NotApplicable(f"{num_vertices} vertices are more than {LARGEST_ENUMERATED}")
-    found = set_at_once(num_vertices, edges, weights, lambda: context.stop)
+    found = set_at_once(VertexComponent(np.arange(num_vertices), edges, weights), lambda: context.stop)
     if found is None:
         raise NotApplicable("time ran out")
     return found.bound

@@ -14,21 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvers.graphs.advice import Advice, tally
+from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found, report_at_first_sight
 from solvers.graphs.canonical import Instance, Problem
-from solvers.graphs.certificate import store_large
+from solvers.graphs.course import Course
 from solvers.graphs.cover_portfolio import CoverPortfolio
+from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import RatioGuarantee, independent_set_guarantee
+from solvers.graphs.numvc import NuMVC
 from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
-from solvers.graphs.progress import RELATIVE_TOLERANCE
-from solvers.graphs.request import GraphRequest, SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, HistoryRow, ReducedSize, WarningEntry, ratio, relative_gap
+from solvers.graphs.request import GraphRequest
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
 from solvers.operation import Context
-
-LARGEST_WITHOUT_FIRST_SIGHT = 100_000
-
-DEFAULT_TIME_LIMIT = 10.0
 
 
 class VertexProblem(NamedTuple):
@@ -62,126 +60,53 @@ def solve(request: GraphRequest, context: Context, problem: VertexProblem) -> Gr
         If the request is malformed.
     """
     instance = request.read_instance(context, problem.name)
-    if len(instance.edges) > LARGEST_WITHOUT_FIRST_SIGHT:
-        # Preparing a graph of this size may outlast a small time limit; there is an answer all the same.
-        first = _at_first_sight(instance, problem, context)
-        context.report(value=first.value, bound=first.bound, source="trivial", snapshot=lambda: first)
+    members = np.full(instance.num_vertices, problem.is_cover)
+    everything = total_weight(instance)
+    value, bound = (everything, 0) if problem.is_cover else (0, everything)
+    report_at_first_sight(instance, context, lambda: instance.vertex_ids(np.flatnonzero(members)), value, bound)
     predictions = request.read_predictions(instance)
     advice = tally(predictions, instance.num_vertices, instance.edges, symmetric=False) if predictions else None
-    run = _Run(instance, problem, advice, request.options, context)
+    course = Course(
+        advice,
+        request.options,
+        context,
+        time_limit=DEFAULT_TIME_LIMIT,
+        size=instance.num_vertices + len(instance.edges),
+    )
+    run = _Run(instance, problem, advice, course)
+    answer = Answer(run.found, instance, advice, course)
     run.portfolio.run()
-    return run.result()
+    return answer.result(problem.file_name, lambda _: file_text(instance, problem.name, run.members()))
 
 
 class _Run:
-    """A portfolio at work, and the result as it stands."""
+    """A portfolio at work, and what it has found."""
 
-    def __init__(
-        self, instance: Instance, problem: VertexProblem, advice: Advice | None, options: SearchOptions, context: Context
-    ) -> None:
+    def __init__(self, instance: Instance, problem: VertexProblem, advice: Advice | None, course: Course) -> None:
         self._instance = instance
         self._problem = problem
         self._advice = advice
-        self._options = options
-        self._context = context
-        self.portfolio = CoverPortfolio(
-            instance,
-            problem.is_cover,
-            None if advice is None or advice.is_empty else advice,
-            options,
-            DEFAULT_TIME_LIMIT if options.time_limit is None else options.time_limit,
-            context,
-            self._report,
-        )
+        self.portfolio = CoverPortfolio(instance, problem.is_cover, course)
 
-    def result(self) -> GraphResult:
-        """Return the final result, with its proof."""
-        snapshot = self._snapshot(self.portfolio.stopped_by)
-        certificate = self.portfolio.progress.upper_bound.certificate()
-        snapshot.bound_kind = certificate["kind"]
-        if self._options.certificate:
-            snapshot.certificate = store_large(certificate, self._context)
-        if self._options.solution_file:
-            text = file_text(self._instance, self._problem.name, self._members()).encode()
-            snapshot.solution_file = self._context.files.save(text, name=self._problem.file_name, media_type="text/plain")
-        return snapshot
-
-    def _members(self) -> np.ndarray:
+    def members(self) -> np.ndarray:
         """Return the solution as a mask of the caller's vertices."""
         independent = self.portfolio.progress.sides == 1
         return ~independent if self._problem.is_cover else self.portfolio.kernel.with_free_vertices(independent)
 
-    def _report(self) -> None:
-        newest = self.portfolio.progress.history[-1]
-        limit = self._context.time_limit
-        self._context.report(
-            fraction=min(1.0, self._context.elapsed / limit) if limit else None,
-            value=newest.value,
-            bound=newest.bound,
-            source=newest.source,
-            seconds=round(newest.seconds, 3),
-            iterations=self.portfolio.iterations,
-            snapshot=lambda: self._snapshot("cancelled" if self._context.cancelled else "time_limit"),
-        )
-
-    def _snapshot(self, stopped_by: str) -> GraphResult:
-        run, found, instance = self.portfolio, self.portfolio.progress, self._instance
-        members = self._members()
-        value = self._recomputed(members)
-        return GraphResult(
-            solution=instance.vertex_ids(np.flatnonzero(members)),
-            value=value,
-            bound=found.bound,
-            bound_kind=found.upper_bound.kind,
-            optimal=found.is_optimal,
-            gap=relative_gap(value, found.bound),
-            ratio=ratio(value, found.bound),
-            value_without_predictions=self._value_without_predictions(value),
-            winner=found.best.source,
-            reduction=ReducedSize(n=run.kernel.num_vertices, m=len(run.kernel.edges)),
-            history=[HistoryRow(**row._asdict()) for row in found.history],
-            stopped_by=stopped_by,
-            deterministic=not run.clock.decided,
-            warnings=self._warnings(),
-            labels=instance.labels,
-            index_base=instance.index_base,
-            timings={stage: round(seconds, 6) for stage, seconds in run.clock.timings.items()},
-            guarantee=self._guarantee(),
-            **self._prediction_report(members),
-        )
-
-    def _recomputed(self, members: np.ndarray) -> int | float:
-        """Return the weight of a solution from scratch, and refuse to answer with one that the search's own account contradicts."""
-        run = self.portfolio.progress
-        violations = violations_of(self._instance, self._problem.name, members)
+    def found(self) -> Found:
+        instance, kernel, members = self._instance, self.portfolio.kernel, self.members()
+        violations = violations_of(instance, self._problem.name, members)
         if violations:
             raise AssertionError(f"the search's solution is none: {violations[0]}")
-        value = value_of(self._instance, members)
-        total = total_weight(self._instance)
-        slack = 0.0 if run.kernel.is_integral else run.kernel.rounding + RELATIVE_TOLERANCE * max(1.0, total)
-        excess = run.bound - value if self._problem.is_cover else value - run.bound
-        if abs(value - run.value) > slack or excess > slack:
-            raise AssertionError(f"the solution is worth {value}, the search counted {run.value}, bounded by {run.bound}")
-        return value
-
-    def _value_without_predictions(self, value: float) -> float:
-        counted = self.portfolio.value_without_predictions
-        # The search's account of rounded weights may be better than the recomputed value by the rounding.
-        if self.portfolio.kernel.is_integral:
-            return counted
-        return max(value, counted) if self._problem.is_cover else min(value, counted)
-
-    def _prediction_report(self, members: np.ndarray) -> dict[str, Any]:
-        advice = self._advice
-        if advice is None:
-            return {}
-        estimate = advice.epsilon_estimate
-        return {
-            "epsilon_used": advice.epsilon_used,
-            "epsilon_estimate": None if estimate is None else estimate.epsilon,
-            "prediction_agreement": advice.agreement(members),
-            "threshold_used": self.portfolio.progress.threshold_used,
-        }
+        rounding = kernel.rounding + RELATIVE_TOLERANCE * max(1.0, total_weight(instance))
+        return Found(
+            solution=instance.vertex_ids(np.flatnonzero(members)),
+            labels=members,
+            value=value_of(instance, members),
+            slack=0.0 if kernel.is_integral else rounding,
+            reduction=ReducedSize(n=kernel.num_vertices, m=len(kernel.edges)),
+            guarantee=self._guarantee(),
+        )
 
     def _guarantee(self) -> Guarantee | None:
         promised = self.portfolio.cover_guarantee if self._problem.is_cover else self._guarantee_of_the_rule()
@@ -195,35 +120,6 @@ class _Run:
         if run.weight_found < run.followed.value:
             return None
         return independent_set_guarantee(self._advice, run.kernel.base, run.followed.threshold)
-
-    def _warnings(self) -> list[WarningEntry]:
-        repairs = [WarningEntry.model_validate(repair) for repair in self._instance.warnings]
-        return repairs + ([] if self._advice is None else [WarningEntry(**entry._asdict()) for entry in self._advice.warnings])
-
-
-def _at_first_sight(instance: Instance, problem: VertexProblem, context: Context) -> GraphResult:
-    """Return the answer before any work: all vertices cover, and none are independent."""
-    members = np.full(instance.num_vertices, problem.is_cover)
-    everything = total_weight(instance)
-    value, bound = (everything, 0) if problem.is_cover else (0, everything)
-    return GraphResult(
-        solution=instance.vertex_ids(np.flatnonzero(members)),
-        value=value,
-        bound=bound,
-        bound_kind="trivial",
-        certificate={"kind": "trivial"},
-        optimal=value == bound,
-        gap=relative_gap(value, bound),
-        ratio=ratio(value, bound),
-        value_without_predictions=value,
-        winner="reductions",
-        reduction=ReducedSize(n=instance.num_vertices, m=len(instance.edges)),
-        history=[HistoryRow(seconds=context.elapsed, value=value, bound=bound, source="trivial")],
-        stopped_by="time_limit",
-        deterministic=False,
-        labels=instance.labels,
-        index_base=instance.index_base,
-    )
 
 
 @functools.cache
@@ -249,6 +145,8 @@ def warm() -> None:
         Graph(60, two_sided, vertex_weights=weights[:60]),
     ):
         _run_small(graph, INDEPENDENT)
+    # Small graphs are solved before the search gets so far.
+    NuMVC(build_csr(150, ring, np.ones(len(ring), np.int64)), np.ones(150, bool), seed=0).advance(10)
 
 
 def _run_small(graph: Graph, problem: VertexProblem, predictions: Any = None, **options: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from solvers.graphs.cover_enumeration import enumerate_covers
+from solvers.graphs.cp_sat import Limits
 from solvers.graphs.exact_sets import cp_sat_cover, highs_cover
 from tests.solvers.graphs.set_systems import incidence_of, least_cost, set_systems, shipped
 
@@ -27,8 +28,8 @@ def test_the_least_cost_is_found_and_proved(solve, system):
 
     answer = solve(incidence, everything(incidence))
 
-    assert answer.cost == answer.bound == least_cost(incidence) == incidence.cost_of(answer.members)
-    assert incidence.is_covered_by(answer.members)
+    assert answer.value == answer.bound == least_cost(incidence) == incidence.cost_of(answer.solution)
+    assert incidence.is_covered_by(answer.solution)
 
 
 @given(set_systems())
@@ -56,7 +57,7 @@ def test_scp41_is_proved_optimal(solve):
 
     answer = solve(incidence, everything(incidence))
 
-    assert (answer.cost, answer.bound) == (429, 429)
+    assert (answer.value, answer.bound) == (429, 429)
 
 
 def test_costs_with_a_common_factor_are_proved_all_the_same():
@@ -65,7 +66,7 @@ def test_costs_with_a_common_factor_are_proved_all_the_same():
 
     answer = highs_cover(scaled, everything(incidence))
 
-    assert (answer.cost, answer.bound) == (429_000, 429_000)
+    assert (answer.value, answer.bound) == (429_000, 429_000)
 
 
 @pytest.mark.parametrize("limits", [{"node_limit": 0}, {"time_limit": 0.0}])
@@ -74,26 +75,32 @@ def test_highs_cut_short_brackets_the_optimum(limits):
 
     answer = highs_cover(incidence, everything(incidence), **limits)
 
-    assert incidence.is_covered_by(answer.members)
-    assert answer.bound <= 30 <= answer.cost
+    assert incidence.is_covered_by(answer.solution)
+    assert answer.bound <= 30 <= answer.value
 
 
 def test_the_same_seed_and_deterministic_limit_give_the_same_answer():
     incidence = incidence_of(shipped("stn45"))
 
-    first, again = (cp_sat_cover(incidence, everything(incidence), seed=4, deterministic_time_limit=0.1) for _ in range(2))
+    first, again = (cp_sat_cover(incidence, everything(incidence), seed=4, limits=Limits(work=0.1)) for _ in range(2))
 
-    assert (first.cost, first.bound, first.nodes) == (again.cost, again.bound, again.nodes)
-    assert first.bound <= 30 <= first.cost
+    assert (first.value, first.bound, first.nodes) == (again.value, again.bound, again.nodes)
+    assert first.bound <= 30 <= first.value
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda incidence, hint, stop: highs_cover(incidence, hint, stop=stop),
+        lambda incidence, hint, stop: cp_sat_cover(incidence, hint, limits=Limits(stop=stop)),
+    ],
+)
 def test_a_search_without_a_limit_ends_when_it_is_told_to_stop(solve):
     incidence = incidence_of(shipped("scpcyc06"))
     told = threading.Event()
     threading.Timer(0.5, told.set).start()
 
-    answer = solve(incidence, everything(incidence), stop=told.is_set)
+    answer = solve(incidence, everything(incidence), told.is_set)
 
     assert told.is_set()
     assert answer is None or not answer.is_optimal
@@ -102,8 +109,8 @@ def test_a_search_without_a_limit_ends_when_it_is_told_to_stop(solve):
 def test_cp_sat_begins_nothing_when_time_is_up_or_costs_are_too_large():
     incidence = incidence_of(shipped("stn27"))
 
-    assert cp_sat_cover(incidence, everything(incidence), time_limit=0) is None
-    assert cp_sat_cover(incidence, everything(incidence), stop=lambda: True) is None
+    assert cp_sat_cover(incidence, everything(incidence), limits=Limits(time_limit=0)) is None
+    assert cp_sat_cover(incidence, everything(incidence), limits=Limits(stop=lambda: True)) is None
     assert cp_sat_cover(incidence._replace(costs=np.full(27, 2**49)), everything(incidence)) is None
 
 

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from solvers.graphs import EdgePredictions, Graph, VertexPredictions, max_cut, sample_edge_predictions
+from solvers.graphs import Graph, VertexPredictions, max_cut, sample_edge_predictions
 from solvers.graphs.max_cut import MAX_CUT, MaxCutRequest
 from solvers.operation import Context
 
@@ -132,20 +132,6 @@ def test_cut_is_never_below_the_cut_without_predictions(epsilon, seed):
     assert result.value >= alone.value == result.value_without_predictions
 
 
-@pytest.mark.parametrize("draw", ["random", "inverted"])
-def test_advice_does_not_change_what_the_advice_free_part_finds(draw):
-    graph, sides = gset("G14"), reference("G14")
-    options = {"method": "local_search", "max_iterations": 400, "seed": 5, "time_limit": 60}
-    bits = sample_edge_predictions(graph.edges, sides, 0.0 if draw == "random" else 0.5, 1)
-    if draw == "inverted":
-        bits = EdgePredictions(1 - bits.bits, epsilon=0.5)
-
-    advised, alone = max_cut(graph, bits, **options), max_cut(graph, **options)
-
-    assert (advised.stopped_by, alone.stopped_by) == ("max_iterations", "max_iterations")
-    assert advised.value_without_predictions == alone.value == alone.value_without_predictions
-
-
 def test_an_example_takes_every_part_of_the_search_to_its_last_iteration():
     request = MaxCutRequest(**MAX_CUT.examples["Noisy predictions about every edge's ends"])
 
@@ -164,14 +150,6 @@ def test_a_library_call_returns_the_certificate_itself_however_long():
 
     assert "file" not in certificate
     assert len(json.dumps(certificate)) > 10_000
-
-
-def test_missing_bits_change_nothing():
-    graph = gset("G14")
-    options = {"max_iterations": 300, "seed": 2, "time_limit": 60, "method": "local_search"}
-    missing = EdgePredictions(np.full((len(graph.edges), 2), -1))
-
-    assert max_cut(graph, missing, **options).value == max_cut(graph, **options).value
 
 
 def test_perfect_bits_give_the_reference_cut_at_once():

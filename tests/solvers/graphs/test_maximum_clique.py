@@ -25,8 +25,8 @@ def nobody(graph):
 def test_the_heaviest_set_is_found_and_proved(graph):
     answer = densest_independent_set(*graph, nobody(graph))
 
-    assert answer.value == answer.bound == heaviest_independent_set(*graph) == graph.weights[answer.members].sum()
-    assert is_independent(graph.edges, answer.members)
+    assert answer.value == answer.bound == heaviest_independent_set(*graph) == graph.weights[answer.solution].sum()
+    assert is_independent(graph.edges, answer.solution)
     assert answer.is_optimal
 
 
@@ -39,7 +39,7 @@ def test_instances_are_proved_without_a_start(name, optimum):
     answer = densest_independent_set(*graph, nobody(graph), max_nodes=3_000_000)
 
     assert (answer.value, answer.bound) == (optimum, optimum)
-    assert is_independent(graph.edges, answer.members)
+    assert is_independent(graph.edges, answer.solution)
 
 
 def test_more_than_one_word_of_vertices_with_weights_is_proved():
@@ -48,7 +48,7 @@ def test_more_than_one_word_of_vertices_with_weights_is_proved():
     answer = densest_independent_set(*graph, nobody(graph))
 
     assert answer.is_optimal
-    assert graph.weights[answer.members].sum() == answer.value
+    assert graph.weights[answer.solution].sum() == answer.value
 
 
 def test_a_search_out_of_nodes_keeps_the_start_and_claims_no_optimum():
@@ -60,17 +60,17 @@ def test_a_search_out_of_nodes_keeps_the_start_and_claims_no_optimum():
 
     assert answer.nodes == 50_000
     assert 1 < answer.value < answer.bound == 250
-    assert is_independent(graph.edges, answer.members)
+    assert is_independent(graph.edges, answer.solution)
 
 
 def test_an_optimal_start_is_proved_as_it_is():
     graph = dimacs_graph("brock200_2")
-    best = densest_independent_set(*graph, nobody(graph)).members
+    best = densest_independent_set(*graph, nobody(graph)).solution
 
     answer = densest_independent_set(*graph, best)
 
     assert answer.is_optimal
-    assert answer.members.tolist() == best.tolist()
+    assert answer.solution.tolist() == best.tolist()
 
 
 def test_the_search_does_not_depend_on_how_it_is_divided(monkeypatch):
@@ -81,7 +81,7 @@ def test_the_search_does_not_depend_on_how_it_is_divided(monkeypatch):
     pieces = densest_independent_set(*graph, nobody(graph))
 
     assert (pieces.value, pieces.nodes) == (whole.value, whole.nodes)
-    assert pieces.members.tolist() == whole.members.tolist()
+    assert pieces.solution.tolist() == whole.solution.tolist()
 
 
 def test_nothing_is_searched_when_told_to_stop():

@@ -32,8 +32,8 @@ def test_the_best_is_a_cover_of_the_cost_it_says_and_small_systems_are_solved(sy
     run.advance(300)
 
     assert incidence.is_covered_by(run.best_members)
-    assert incidence.cost_of(run.best_members) == run.best_cost
-    assert run.best_cost >= least_cost(incidence)
+    assert incidence.cost_of(run.best_members) == run.best_value
+    assert run.best_value >= least_cost(incidence)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -57,7 +57,7 @@ def test_scp41_is_solved_within_50000_steps(seed):
 
     run.advance(50_000)
 
-    assert run.best_cost == 429
+    assert run.best_value == 429
 
 
 @pytest.mark.parametrize("name", BEST_KNOWN)
@@ -65,10 +65,10 @@ def test_every_shipped_instance_reaches_its_best_known_cost(name):
     reduction = reduce_sets(incidence_of(shipped(name)))
     run = started(reduction.kernel, 1)
 
-    while run.steps_done < 400_000 and run.best_cost + reduction.constant > BEST_KNOWN[name]:
+    while run.steps_done < 400_000 and run.best_value + reduction.constant > BEST_KNOWN[name]:
         run.advance(20_000)
 
-    assert run.best_cost + reduction.constant == BEST_KNOWN[name]
+    assert run.best_value + reduction.constant == BEST_KNOWN[name]
 
 
 def test_the_same_seed_gives_the_same_cover_however_the_steps_are_cut():

@@ -19,10 +19,6 @@ from tests.solvers.graphs.set_systems import BEST_KNOWN, SMALL, drawn, incidence
 METHODS = ["auto", "paper", "greedy", "local_search", "exact"]
 
 
-def flipped(bits):
-    return IncidencePredictions(np.where(bits.bits < 0, -1, 1 - bits.bits), bits.epsilon, 0.0, bits.sizes)
-
-
 def comparable(result):
     return SET_COVER.comparable(result.model_dump())
 
@@ -104,23 +100,6 @@ def test_predictions_never_make_the_answer_worse_than_the_same_runs_without(syst
 
     assert result.value <= result.value_without_predictions
     assert result.bound <= result.value
-
-
-@pytest.mark.parametrize("kind", ["right", "flipped", "random"])
-def test_the_part_without_predictions_finds_what_a_run_without_them_finds(kind):
-    system = shipped("scpa1")
-    reference = np.zeros(system.num_sets, np.int8)
-    reference[set_cover(system, max_iterations=50_000, method="local_search").solution] = 1
-    reference = np.roll(reference, 0 if system.index_base == 0 else -1)
-    drawn_bits = sample_incidence_predictions(system, reference, 0.0 if kind == "random" else 0.1, seed=4)
-    bits = flipped(drawn_bits) if kind == "flipped" else drawn_bits
-    options = {"method": "local_search", "max_iterations": 300, "seed": 5}
-
-    alone, advised = set_cover(system, **options), set_cover(system, bits, **options)
-
-    assert alone.stopped_by == advised.stopped_by == "max_iterations"
-    assert advised.value_without_predictions == alone.value
-    assert advised.value <= alone.value
 
 
 def test_missing_bits_give_the_answer_without_predictions():

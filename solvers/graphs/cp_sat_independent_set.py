@@ -6,18 +6,15 @@ more than the edges one by one.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
-from importlib.metadata import version
 
 import numpy as np
 from ortools.sat.python import cp_model
 
-from solvers.graphs.cp_sat import LARGEST_SUM, stopping
+from solvers.graphs.cp_sat import LARGEST_SUM, SOLVER, UNLIMITED, VERSION, Limits, Search, common_unit
 from solvers.graphs.csr import build_csr
 from solvers.graphs.edge_cliques import edge_clique_cover
-from solvers.graphs.independent_search import IndependentSearch
+from solvers.graphs.search_claim import SearchClaim
 
 CLIQUES_PER_POLL = 2000
 
@@ -28,12 +25,10 @@ def cp_sat_independent_set(
     weights: np.ndarray,
     hint: np.ndarray,
     *,
+    limits: Limits = UNLIMITED,
     seed: int = 0,
-    time_limit: float | None = None,
-    deterministic_time_limit: float | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> IndependentSearch | None:
-    """Search for an independent set of largest weight with one worker until it is proved, or time is up, or told to stop.
+) -> SearchClaim | None:
+    """Search for an independent set of largest weight until it is proved, or a limit is reached.
 
     Parameters
     ----------
@@ -44,58 +39,38 @@ def cp_sat_independent_set(
         Positive.
     hint : bool array of shape (n,)
         A good independent set; the answer is never worse.
+    limits : Limits
     seed : int
-    time_limit : float, optional
-        Seconds, those in which the model is built included.
-    deterministic_time_limit : float, optional
-        In CP-SAT's own unit of work, up to a few seconds; the same limit and seed give the same answer.
-    stop : callable, optional
-        Asked about every 50 ms, from another thread.
 
     Returns
     -------
-    IndependentSearch or None
+    SearchClaim or None
         None if the weights are too large to be counted exactly, or if told to stop, or out of time, before the search began.
 
     Examples
     --------
     >>> path = cp_sat_independent_set(3, [[0, 1], [1, 2]], [1, 1, 1], np.zeros(3, bool))
-    >>> path.value, path.bound, path.members
+    >>> path.value, path.bound, path.solution
     (2, 2, array([ True, False,  True]))
     """
     weight_of = np.asarray(weights, dtype=np.int64)
     members = np.array(hint, dtype=np.bool_)
     if weight_of.astype(np.float64).sum() >= LARGEST_SUM:
         return None
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
-    ends = np.asarray(edges, dtype=np.int32).reshape(-1, 2)
+    search = Search(limits, seed)
     # Bounds are rounded down to a multiple of the common factor.
-    unit = max(1, int(np.gcd.reduce(weight_of))) if num_vertices else 1
-    built = _model(ends, weight_of // unit, members, lambda: time.monotonic() >= deadline or (stop is not None and stop()))
+    unit = common_unit(weight_of)
+    built = _model(np.asarray(edges, dtype=np.int32).reshape(-1, 2), weight_of // unit, members, search.is_over)
     if built is None:
         return None
-    model, vertices = built
+    values, bound, branches = search.solve(*built)
 
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed % 2**31
-    # With one worker the default leaves most of the linear relaxation out, and no bound comes of it.
-    solver.parameters.linearization_level = 2
-    if time_limit is not None:
-        solver.parameters.max_time_in_seconds = max(0.0, deadline - time.monotonic())
-    if deterministic_time_limit is not None:
-        solver.parameters.max_deterministic_time = deterministic_time_limit
-    with stopping(solver, stop):
-        status = solver.solve(model)
-
-    bound, value = int(weight_of.sum()), int(weight_of[members].sum())
-    # Without a solution the solver's bound may be a 0 that means nothing.
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        bound = min(bound, unit * round(solver.best_objective_bound))
-        found = np.array([solver.boolean_value(vertex) for vertex in vertices], dtype=np.bool_)
-        if weight_of[found].sum() > value:
-            members, value = found, int(weight_of[found].sum())
-    return IndependentSearch(value, members, bound, solver.num_branches, "cp-sat", version("ortools"))
+    if values is not None and weight_of[values].sum() > weight_of[members].sum():
+        members = values
+    most = int(weight_of.sum())
+    return SearchClaim(
+        int(weight_of[members].sum()), members, most if bound is None else min(most, unit * bound), branches, SOLVER, VERSION
+    )
 
 
 def _model(

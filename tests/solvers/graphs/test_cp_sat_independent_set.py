@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from solvers.graphs.cover_reductions import reduce_cover
-from solvers.graphs.cp_sat_cover import cp_sat_independent_set
+from solvers.graphs.cp_sat import Limits
+from solvers.graphs.cp_sat_independent_set import cp_sat_independent_set
 from tests.solvers.graphs.weighted_vertices import (
     dimacs_graph,
     heaviest_independent_set,
@@ -27,8 +28,8 @@ def nobody(graph):
 def test_the_heaviest_set_is_found_and_proved(graph):
     answer = cp_sat_independent_set(*graph, nobody(graph))
 
-    assert answer.value == answer.bound == heaviest_independent_set(*graph) == graph.weights[answer.members].sum()
-    assert is_independent(graph.edges, answer.members)
+    assert answer.value == answer.bound == heaviest_independent_set(*graph) == graph.weights[answer.solution].sum()
+    assert is_independent(graph.edges, answer.solution)
 
 
 def test_a_weighted_collaboration_graph_is_solved_without_reductions():
@@ -42,10 +43,10 @@ def test_a_weighted_collaboration_graph_is_solved_without_reductions():
 def test_the_same_seed_and_deterministic_limit_give_the_same_answer():
     graph = dimacs_graph("C250.9")
 
-    first, again = (cp_sat_independent_set(*graph, nobody(graph), seed=5, deterministic_time_limit=0.2) for _ in range(2))
+    first, again = (cp_sat_independent_set(*graph, nobody(graph), seed=5, limits=Limits(work=0.2)) for _ in range(2))
 
     assert (first.value, first.bound, first.nodes) == (again.value, again.bound, again.nodes)
-    assert first.members.tolist() == again.members.tolist()
+    assert first.solution.tolist() == again.solution.tolist()
 
 
 @pytest.mark.parametrize("limit", [1e-6, 0.01, 0.1])
@@ -54,11 +55,11 @@ def test_a_search_cut_short_gives_a_bound_above_the_optimum_and_no_worse_set_tha
     hint = nobody(graph)
     hint[7] = True
 
-    answer = cp_sat_independent_set(*graph, hint, deterministic_time_limit=limit)
+    answer = cp_sat_independent_set(*graph, hint, limits=Limits(work=limit))
 
     assert 1 <= answer.value <= 42 <= answer.bound
-    assert answer.members.sum() == answer.value
-    assert is_independent(graph.edges, answer.members)
+    assert answer.solution.sum() == answer.value
+    assert is_independent(graph.edges, answer.solution)
 
 
 def test_a_search_without_a_limit_ends_when_it_is_told_to_stop():
@@ -66,7 +67,7 @@ def test_a_search_without_a_limit_ends_when_it_is_told_to_stop():
     told = threading.Event()
     threading.Timer(0.5, told.set).start()
 
-    answer = cp_sat_independent_set(*graph, nobody(graph), stop=told.is_set)
+    answer = cp_sat_independent_set(*graph, nobody(graph), limits=Limits(stop=told.is_set))
 
     assert told.is_set()
     assert answer is None or not answer.is_optimal
@@ -75,8 +76,8 @@ def test_a_search_without_a_limit_ends_when_it_is_told_to_stop():
 def test_nothing_is_searched_when_time_is_up_or_told_to_stop_before_the_start():
     graph = sparse_graph(30, 60, seed=5)
 
-    assert cp_sat_independent_set(*graph, nobody(graph), time_limit=0) is None
-    assert cp_sat_independent_set(*graph, nobody(graph), stop=lambda: True) is None
+    assert cp_sat_independent_set(*graph, nobody(graph), limits=Limits(time_limit=0)) is None
+    assert cp_sat_independent_set(*graph, nobody(graph), limits=Limits(stop=lambda: True)) is None
 
 
 def test_weights_that_floats_cannot_add_exactly_are_declined():
@@ -86,9 +87,7 @@ def test_weights_that_floats_cannot_add_exactly_are_declined():
 def test_bounds_are_multiples_of_the_common_factor_of_the_weights():
     graph = dimacs_graph("C250.9")
 
-    answer = cp_sat_independent_set(
-        graph.num_vertices, graph.edges, 6 * graph.weights, nobody(graph), deterministic_time_limit=0.1
-    )
+    answer = cp_sat_independent_set(graph.num_vertices, graph.edges, 6 * graph.weights, nobody(graph), limits=Limits(work=0.1))
 
     assert answer.value < answer.bound
     assert answer.bound % 6 == 0

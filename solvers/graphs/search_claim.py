@@ -1,4 +1,4 @@
-"""What a search for the heaviest independent set found and proved, without a proof that a stranger could check."""
+"""What a search found and claims, without a proof that a stranger could check."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class IndependentSearch(NamedTuple):
+class SearchClaim(NamedTuple):
     """The end of a search.
 
     Attributes
     ----------
     value : int
-    members : bool array of shape (n,)
-        The set found.
+    solution : array of shape (n,)
+        The sides of a cut, or the mask of a set of vertices or of a choice of sets.
     bound : int
-        No independent set weighs more, says the solver.
+        No solution is better, says the solver.
     nodes : int
     solver, version : str
     """
 
     value: int
-    members: np.ndarray
+    solution: np.ndarray
     bound: int
     nodes: int
     solver: str

@@ -1,0 +1,150 @@
+"""A lower bound on the objective of the best possible forest, and how far a fitted one can be from it.
+
+For squared loss the dual of the :mod:`relaxation <solvers.gam.relaxation>` gives a bound from any heights b: with r = z - U b (products
+weighted by h) and a = z'r,
+
+    J* >= max over c >= 0 of  c a - c^2 ||r||^2 / 2 - T (c ||U'r||_inf - l1)_+^2 / (2 alpha),
+
+for l1 = 0 equal to a^2 / (2 (||r||^2 + T ||U'r||_inf^2 / alpha)). Columns of one allowed sign count with that sign only; l0 and limits
+on features only raise J*. Descent on the relaxation from the fitted heights tightens the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.gam.candidate_columns import CandidateColumns
+from solvers.gam.forest import Forest, ForestOptions
+from solvers.gam.gram import Gram, Response
+from solvers.gam.relaxation import Relaxation, effective_stumps
+
+SWEEPS_PER_BOUND = 10
+MOST_SWEEPS = 1000
+RELAXATION_GAP = 1e-4
+# Multiply-adds per row; counted and not timed, so that the answer can be reproduced.
+WORK_PER_ROW = 20_000
+FEWEST_ROWS, MOST_ROWS = 2_500, 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is proven about a fitted forest.
+
+    Attributes
+    ----------
+    objective : float
+        J of the forest.
+    lower_bound : float or None
+        No forest under the same options has a lower objective.
+    gap : float or None
+        (J - lower_bound) / J, 0 when J = 0.
+    reason : str or None
+        Why there is no bound: "alpha" (no ridge, no bound), "loss" or "data".
+    iterations : int
+        Sweeps or steps spent on it.
+    """
+
+    objective: float
+    lower_bound: float | None
+    gap: float | None
+    reason: str | None
+    iterations: int
+
+
+def certify(
+    gram: Gram,
+    response: Response,
+    columns: CandidateColumns,
+    options: ForestOptions,
+    forest: Forest,
+    *,
+    n_rows: int,
+    iterations: int | None = None,
+) -> Certificate:
+    """Bound the objective of the best forest from below.
+
+    Parameters
+    ----------
+    forest : Forest
+        What was fitted on the same sums.
+    n_rows : int
+        Rows behind the sums; the work is limited in proportion to them.
+    iterations : int, optional
+        Sweeps of the relaxation, instead of that limit.
+
+    Notes
+    -----
+    Stops when the relaxation itself is solved to 1e-4 of J. It is solved for the ridge and the number of stumps alone, so that a gap
+    remains even for the best forest.
+    """
+    objective = forest.objective
+    null = response.squares / 2
+    if null == 0 or options.n_stumps == 0 or len(columns) == 0:
+        return certified(objective, objective, 0)
+    if options.alpha == 0:
+        return Certificate(objective, None, None, "alpha", 0)
+    relaxation = Relaxation(gram, response, columns, options, forest.heights(len(columns)))
+    bound = dual_bound(relaxation.heights, relaxation.correlations, response, columns, options)
+    budget = WORK_PER_ROW * min(max(n_rows, FEWEST_ROWS), MOST_ROWS) / len(columns)
+    sweeps, most = 0, MOST_SWEEPS if iterations is None else iterations
+    while sweeps < most and (iterations is not None or budget > 0):
+        step = min(SWEEPS_PER_BOUND, most - sweeps)
+        changed, _ = relaxation.descend(step)
+        sweeps += step
+        budget -= changed
+        bound = max(bound, dual_bound(relaxation.heights, relaxation.correlations, response, columns, options))
+        if changed == 0 or (iterations is None and relaxation.objective() - bound <= RELAXATION_GAP * objective):
+            break
+    return certified(objective, bound, sweeps)
+
+
+def certified(objective: float, lower_bound: float, iterations: int) -> Certificate:
+    """Return the certificate of a bound.
+
+    Examples
+    --------
+    >>> certified(10.0, 9.5, 20).gap
+    0.05
+    """
+    gap = max(0.0, (objective - lower_bound) / objective) if objective > 0 else 0.0
+    return Certificate(objective, lower_bound, gap, None, iterations)
+
+
+def dual_bound(
+    heights: np.ndarray, correlations: np.ndarray, response: Response, columns: CandidateColumns, options: ForestOptions
+) -> float:
+    """Return the bound that heights b, with the correlations s = s0 - M b of their residual, prove; alpha must be positive.
+
+    Examples
+    --------
+    >>> from solvers.gam.binning import bin_table
+    >>> from solvers.gam.candidate_columns import candidate_columns
+    >>> table = bin_table([np.array([0.0, 0.0, 1.0, 1.0])], ["x"])
+    >>> columns = candidate_columns(table, min_samples_leaf=1)
+    >>> response = Response(np.array([4.0]), 2.0, 16.0)
+    >>> dual_bound(np.array([2.0]), np.array([2.0]), response, columns, ForestOptions(n_stumps=1, alpha=1.0))
+    4.0
+    """
+    stumps = effective_stumps(options, len(columns))
+    fitted, left = float(response.correlations @ heights), float(correlations @ heights)
+    along = response.squares - fitted
+    residual = max(0.0, response.squares - fitted - left)
+    if residual == 0:
+        return 0.0
+    steepest = steepest_step(correlations, columns)
+    ridge = stumps * steepest**2 / options.alpha
+    # The maximum over c of a c - ||r||^2 c^2 / 2 - T (c ||U'r|| - l1)_+^2 / (2 alpha), concave and quadratic on either side of its kink.
+    scale = along / residual
+    if scale * steepest > options.l1:
+        scale = (along + stumps * steepest * options.l1 / options.alpha) / (residual + ridge)
+    scale = max(0.0, scale)
+    excess = max(0.0, scale * steepest - options.l1)
+    return max(0.0, scale * along - scale**2 * residual / 2 - stumps * excess**2 / (2 * options.alpha))
+
+
+def steepest_step(correlations: np.ndarray, columns: CandidateColumns) -> float:
+    """Return ||U'r||_inf, of columns with one allowed sign only the part of that sign."""
+    allowed = np.where(columns.sign == 0, np.abs(correlations), columns.sign * correlations)
+    return float(allowed.max(initial=0.0))

@@ -1,0 +1,169 @@
+"""Covers and independent sets are found and proven, and the proofs hold up."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from solvers.graphs import Graph, independent_set, vertex_cover
+from tests.solvers.graphs.vertex_problem_cases import (
+    LARGEST,
+    METHODS,
+    SMALL,
+    SOLVERS,
+    both,
+    circulant,
+    is_solution,
+    mis,
+    optimum,
+    verified,
+    weighted_graph,
+)
+from tests.solvers.graphs.weighted_vertices import random_edges
+
+
+@both
+@pytest.mark.parametrize("weighted", [False, True])
+def test_known_optima_of_small_graphs_are_found_and_proven(problem, weighted):
+    quantity = {"vertex-cover": "vertex_cover", "independent-set": "independent_set"}[problem]
+    direction = {"vertex-cover": "min", "independent-set": "max"}[problem]
+    for case in SMALL:
+        weights = case["vertex_weights"] if weighted else None
+        result = SOLVERS[problem](Graph(case["n"], np.array(case["edges"]).reshape(-1, 2), vertex_weights=weights))
+        expected = case["optimum"][f"{direction}_{'weight_' if weighted else ''}{quantity}"]
+        assert (result.value, result.bound, result.optimal) == (expected, expected, True), case["id"]
+
+
+@both
+@pytest.mark.parametrize("method", METHODS)
+def test_certificates_of_small_graphs_prove_the_same_bound_again(problem, method):
+    for case, weighted in itertools.product(SMALL, [False, True]):
+        weights = case["vertex_weights"] if weighted else None
+        graph = Graph(case["n"], np.array(case["edges"]).reshape(-1, 2), vertex_weights=weights)
+        result = SOLVERS[problem](graph, method=method, max_iterations=200)
+        again = verified(graph, problem, result)
+        assert (again.feasible, again.value, again.faults) == (True, result.value, []), case["id"]
+        assert (again.bound, again.bound_kind, again.bound_proved) == (result.bound, result.bound_kind, True), case["id"]
+
+
+@both
+@pytest.mark.parametrize("name", LARGEST)
+def test_certificates_of_large_graphs_prove_the_same_bound_again(problem, name):
+    graph = mis(name)
+
+    result = SOLVERS[problem](graph, method="greedy", max_iterations=1)
+
+    again = verified(graph, problem, result)
+    assert (again.value, again.bound, again.bound_proved) == (result.value, result.bound, True)
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_best_known_independent_sets_are_found(name):
+    options = {"method": "local_search", "max_iterations": 100_000, "target": LARGEST[name], "time_limit": 100}
+    assert independent_set(mis(name), **options).value == LARGEST[name]
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_best_known_covers_are_what_the_sets_leave(name):
+    graph = mis(name)
+    least = graph.num_vertices - LARGEST[name]
+    result = vertex_cover(graph, method="local_search", max_iterations=100_000, target=least, time_limit=100)
+    assert result.value == least
+    assert is_solution(graph, "vertex-cover", result.solution)
+
+
+@pytest.mark.parametrize("name", ["brock200_2", "san200_0.9_1", "gen200_p0.9_44"])
+def test_dense_graphs_are_proven_by_branch_and_bound(name):
+    result = independent_set(mis(name), max_iterations=1000, time_limit=100)
+    assert (result.value, result.bound, result.bound_kind) == (LARGEST[name], LARGEST[name], "search")
+
+
+def test_a_search_is_proven_as_far_as_its_fallback():
+    graph = mis("brock200_2")
+
+    again = verified(graph, "independent-set", independent_set(graph, max_iterations=1000, time_limit=100))
+
+    assert (again.bound, again.bound_proved, again.faults) == (33, False, [])
+
+
+def test_reductions_solve_the_collaboration_graph():
+    result = independent_set(mis("CA-GrQc"))
+    assert (result.value, result.bound, result.reduction.n, result.winner) == (2459, 2459, 0, "reductions")
+
+
+def test_planted_set_is_proven_by_the_cliques():
+    result = independent_set(mis("rb30-1"), method="local_search", max_iterations=100_000, time_limit=100)
+    assert (result.value, result.bound, result.bound_kind) == (30, 30, "clique_partition")
+
+
+@both
+@pytest.mark.parametrize("seed", range(40))
+def test_small_weighted_graphs_are_solved_to_proven_optimality(problem, seed):
+    graph = weighted_graph(seed)
+
+    result = SOLVERS[problem](graph)
+
+    assert result.value == result.bound == optimum(graph, problem)
+    assert is_solution(graph, problem, result.solution)
+
+
+@both
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(8))
+def test_every_method_brackets_the_optimum(problem, method, seed):
+    graph = weighted_graph(seed)
+
+    result = SOLVERS[problem](graph, method=method, max_iterations=20)
+
+    above, below = (result.value, result.bound) if problem == "vertex-cover" else (result.bound, result.value)
+    assert above >= optimum(graph, problem) >= below
+
+
+@both
+def test_real_weights_are_bracketed_and_recomputed(problem):
+    rng = np.random.default_rng(3)
+    graph = Graph(10, random_edges(10, 20, rng), vertex_weights=rng.random(10) * 1e-3)
+
+    result = SOLVERS[problem](graph)
+
+    assert result.value == pytest.approx(optimum(graph, problem), rel=1e-12)
+    assert result.optimal
+    again = verified(graph, problem, result)
+    assert again.faults == []
+    assert again.bound == pytest.approx(result.bound, rel=1e-12)
+
+
+@both
+def test_real_weights_without_a_reduction_are_proven_again(problem):
+    graph = circulant(weights=1 + np.random.default_rng(0).random(61) * 1e-3)
+
+    result = SOLVERS[problem](graph, method="greedy", max_iterations=1)
+
+    again = verified(graph, problem, result)
+    assert (again.faults, again.bound_proved) == ([], True)
+    assert again.bound == pytest.approx(result.bound, rel=1e-12)
+
+
+def test_components_are_solved_apart_and_added():
+    parts = [nx.complete_graph(7), nx.petersen_graph(), nx.cycle_graph(5), nx.path_graph(4), nx.empty_graph(3)]
+    graph = nx.disjoint_union_all(parts)
+    assert independent_set(graph).value == 1 + 4 + 2 + 2 + 3
+    assert vertex_cover(graph).value == 6 + 6 + 3 + 2 + 0
+
+
+def test_two_components_that_stay_open_are_bounded_as_a_sum():
+    ring = circulant().edges
+    graph = Graph(122, np.concatenate([ring, ring + 61]))
+
+    result = independent_set(graph, method="greedy", max_iterations=1)
+
+    assert result.bound_kind == "sum"
+    assert verified(graph, "independent-set", result).bound == result.bound
+
+
+def test_cover_and_set_add_up_to_all_vertices():
+    graph = circulant()
+    assert vertex_cover(graph, max_iterations=100).value + independent_set(graph, max_iterations=100).value == 61
