@@ -44,6 +44,7 @@ bench: $(READY)
 	$(RUN) -m benchmarks.max_cut_peers
 	$(RUN) -m benchmarks.predictions
 	$(RUN) -m benchmarks.machinery
+	$(RUN) -m benchmarks.large
 
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'

@@ -170,6 +170,8 @@ class Part(Protocol):
     @property
     def num_vertices(self) -> int: ...
 
+    def csr(self) -> Csr: ...
+
 
 class ReducedGraph(Protocol):
     """What a search needs to know of a kernel, whatever the problem."""
@@ -234,6 +236,10 @@ class SearchSpace(Generic[AnyKernel]):
     @property
     def num_vertices(self) -> int:
         return len(self.vertices)
+
+    def csr_of(self, part: int) -> Csr:
+        """Return the adjacency of an open component."""
+        return self.csr if len(self.open) == 1 else self.kernel.components[self.open[part]].csr()
 
     def part_values(self, sides: np.ndarray) -> np.ndarray:
         """Return the value of a cut on each open component, as an int64 array."""
