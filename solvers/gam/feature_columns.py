@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from solvers.gam.shape_functions import CodedColumn, Floats, Kind, as_numbers, level_name
@@ -39,15 +40,14 @@ class FeatureReader:
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
 
-    def read(self, X: Any) -> list[Column]:
-        """Return the columns of a table with the same features.
+    def typed(self, columns: Sequence[Any]) -> list[Column]:
+        """Return the raw columns of a table with the same features, each of its kind.
 
         Raises
         ------
         InvalidInput
             With column and row if a numeric feature holds something that is no number.
         """
-        columns, _ = _raw_columns(X)
         return [_typed(column, name, kind) for column, name, kind in zip(columns, self.names, self.kinds, strict=True)]
 
 
@@ -74,12 +74,12 @@ def read_features(X: Any, categorical_features: CategoricalFeatures = "from_dtyp
     >>> columns[1].codes, columns[1].levels
     (array([0, 1], dtype=int32), ('pro', 'basic'))
     """
-    raw, names = _raw_columns(X)
+    raw, names = raw_columns(X)
     declared = _declared(categorical_features, names)
     kinds: list[Kind] = []
     columns: list[Column] = []
     for column, name, is_declared in zip(raw, names, declared, strict=True):
-        kind = "categorical" if is_declared else None if categorical_features == "from_dtype" else "numeric"
+        kind: Kind | None = "categorical" if is_declared else None if categorical_features == "from_dtype" else "numeric"
         typed = _typed(column, name, kind)
         columns.append(typed)
         kinds.append("categorical" if isinstance(typed, CodedColumn) else "numeric")
@@ -91,17 +91,28 @@ def n_rows(columns: Sequence[Column]) -> int:
     return len(columns[0].codes if isinstance(columns[0], CodedColumn) else columns[0]) if columns else 0
 
 
-def _raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...]]:
-    if isinstance(X, Mapping):
+def array_names(n_features: int) -> tuple[str, ...]:
+    """Return the names of the columns of an array, those that scikit-learn gives them."""
+    return tuple(f"x{position}" for position in range(n_features))
+
+
+def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the columns of a table as they are, and their names.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, or empty.
+    """
+    if isinstance(X, Mapping) and not issparse(X):
         return _equally_long(list(X.values()), tuple(map(str, X)))
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return [frame[:, position] for position in range(frame.shape[1])], tuple(map(str, frame.columns))
+        return _equally_long([frame[:, position] for position in range(frame.shape[1])], tuple(map(str, frame.columns)))
     array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind not in "OUS":
         array = check_array(array, dtype=np.float64, ensure_all_finite=False)
-    # Named as scikit-learn names the columns of an array.
-    return list(array.T), tuple(f"x{position}" for position in range(array.shape[1]))
+    return list(array.T), array_names(array.shape[1])
 
 
 def _equally_long(columns: list[Any], names: tuple[str, ...]) -> tuple[list[Any], tuple[str, ...]]:

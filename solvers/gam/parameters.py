@@ -7,15 +7,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from solvers.gam.forest import ForestOptions
 from solvers.gam.losses import GammaLoss, HuberLoss, LogisticLoss, Loss, PoissonLoss, QuantileLoss, SquaredLoss
 from solvers.gam.restarts import Init
+from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine
+from solvers.gam.training import Computing, Search
 from solvers.operation import InvalidInput
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, tuple) else value
 
 
 Count = Annotated[int, BeforeValidator(_plain), Field(strict=True)]
@@ -31,7 +38,8 @@ class FitParameters(BaseModel):
 
     n_stumps: Annotated[Count, Field(ge=0, le=1_000_000)] = Field(200, description="T, stumps of the forest.")
     alpha: Annotated[Number, Field(ge=0)] = Field(
-        30.0, description="Ridge on every stump's step: a step that separates n rows from the rest shrinks by about n / (n + alpha)."
+        30.0,
+        description="Ridge on every stump's step: a step that separates n rows from the rest shrinks by about n / (n + alpha).",
     )
     l1: Annotated[Number, Field(ge=0)] = Field(0.0, description="Price of a step's absolute size.")
     l0: Annotated[Number, Field(ge=0)] = Field(0.0, description="Price of a stump: those that gain less go.")
@@ -44,31 +52,43 @@ class FitParameters(BaseModel):
         "with more than 64 values.",
     )
     min_samples_leaf: Annotated[Number, Field(ge=0)] = Field(5, description="Least sample weight on either side of a step.")
-    categorical_features: Any = Field("from_dtype", description="Names or positions; `from_dtype`: the columns that hold texts.")
-    monotonic_cst: Any = Field(
+    categorical_features: Annotated[
+        Literal["from_dtype"] | list[bool] | list[int] | list[str] | None, BeforeValidator(_listed)
+    ] = Field("from_dtype", description="Names or positions; `from_dtype`: the columns that hold texts.")
+    monotonic_cst: Annotated[dict[str, int] | list[int] | None, BeforeValidator(_listed)] = Field(
         None, description="1 (rising), -1 (falling) or 0 for each feature, or for some by name; missing values are exempt."
     )
     max_features: Annotated[Count, Field(ge=0)] | None = Field(None, description="Most features in use.")
     max_steps_per_feature: Annotated[Count, Field(ge=1)] | None = Field(None, description="Most steps of a feature.")
-    smoothing: Annotated[Number, Field(ge=0)] = Field(0.0, description="Base multiplicity of every step: smoother and denser curves.")
+    smoothing: Annotated[Number, Field(ge=0)] = Field(
+        0.0, description="Base multiplicity of every step: smoother and denser curves."
+    )
     init: Init = Field("greedy", description="Where to begin; `best` tries both others.")
     n_restarts: Annotated[Count, Field(ge=0, le=10_000)] = Field(0, description="Further starts, of which the best is kept.")
     max_iter: Annotated[Count, Field(ge=1)] = Field(30, description="Most rounds.")
     sweeps_per_iter: Annotated[Count, Field(ge=1)] = Field(3, description="Sweeps over the stumps before each joint fit.")
     tol: Annotated[Number, Field(ge=0)] = Field(1e-6, description="A round that gains less than this share is the last.")
     certificate: bool = Field(True, description="Whether to prove how far from the best forest this one can be.")
-    certificate_iterations: Annotated[Count, Field(ge=0)] | None = Field(None, description="Work spent on it; null: in proportion to the rows.")
-    engine: Literal["auto", "gram", "row"] = Field(
-        "auto", description="`gram` keeps all inner products of the steps, `row` goes through the rows; auto: by `gram_memory_limit`."
+    certificate_iterations: Annotated[Count, Field(ge=0)] | None = Field(
+        None, description="Work spent on it; null: in proportion to the rows."
+    )
+    engine: Engine = Field(
+        "auto",
+        description="`gram` keeps all inner products of the steps, `rows` computes them on demand; auto: by `gram_memory_limit`.",
     )
     bagging: Annotated[Count, Field(ge=0, le=10_000)] = Field(
         0, description="Average this many fits to rows with random Poisson weights, whose spread gives the bands; 0: one fit."
     )
     threshold_fraction: Annotated[Number, Field(gt=0, le=1)] = Field(
-        1.0, description="Share of the thresholds of finely valued features that each of 12 averaged fits (or of the bags) may use."
+        1.0,
+        description="Share of the thresholds of finely valued features that each of 12 averaged fits (or of the bags) may use.",
     )
-    gram_memory_limit: Annotated[Count, Field(ge=0)] = Field(2**31, description="Bytes that inner products may take.")
-    random_state: Any = Field(None, description="Seed; null is 0, so that the same input gives the same model.")
+    gram_memory_limit: Annotated[Count, Field(ge=0)] = Field(
+        GRAM_MEMORY_LIMIT, description="Bytes that the inner products of the steps may take."
+    )
+    random_state: Annotated[Count, Field(ge=0)] | SkipJsonSchema[np.random.RandomState] | None = Field(
+        None, description="Seed; null is 0, so that the same input gives the same model."
+    )
     n_jobs: Annotated[Count, Field(ge=1)] | None = Field(1, description="Threads that sum the rows up.")
 
     @classmethod
@@ -113,12 +133,20 @@ class FitParameters(BaseModel):
             case "log_loss":
                 return LogisticLoss()
 
-    def random_numbers(self) -> np.random.Generator:
-        """Return the random numbers of a fit."""
+    def search(self) -> Search:
+        """Return how to look for a good forest."""
+        return Search(self.init, self.n_restarts, self.seed())
+
+    def computing(self) -> Computing:
+        """Return where sums over rows are kept."""
+        return Computing(self.engine, self.gram_memory_limit, self.n_jobs or 1)
+
+    def seed(self) -> int:
+        """Return the seed of a fit; a RandomState gives another one each time."""
         state = self.random_state
-        if isinstance(state, np.random.RandomState):
-            return np.random.default_rng(state.randint(2**31))
-        return np.random.default_rng(0 if state is None else state)
+        if state is None:
+            return 0
+        return int(state.randint(2**31)) if isinstance(state, np.random.RandomState) else int(state)
 
     def signs(self, names: tuple[str, ...], is_categorical: list[bool]) -> np.ndarray | None:
         """Return the sign that the steps of each feature must have, 0 for any; None if none must have one.
