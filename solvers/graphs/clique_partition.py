@@ -2,7 +2,7 @@
 
 Vertices come in some order, each joining the largest clique that it is completely joined to, or else founding one. Three orders are
 tried: ascending degree, by number, and the reverse of the order in which vertices of least degree leave. On collaboration graphs,
-which are unions of cliques, the bound is often the optimum itself.
+which are unions of cliques, the bound is often the optimum itself. On dense graphs large cliques are taken out one by one as well.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numba import njit
 
 from solvers.graphs.csr import Csr
 from solvers.graphs.degeneracy import removal_order
+from solvers.graphs.peeled_cliques import peeled_cliques
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class CliquePartition:
 
 
 def clique_partition(csr: Csr, vertex_weights: np.ndarray, *, stop: Callable[[], bool] = lambda: False) -> CliquePartition:
-    """Return the best partition that the orders lead to.
+    """Return the best partition of those that are tried.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def clique_partition(csr: Csr, vertex_weights: np.ndarray, *, stop: Callable[[],
         Its weights play no part.
     vertex_weights : int64 array of shape (n,)
     stop : callable
-        Asked between the orders; once true, those that are left are not tried.
+        Asked between the attempts; once true, those that are left are not tried.
 
     Notes
     -----
-    O(n + m) for each order.
+    O(n + m) for each order. See :mod:`solvers.graphs.peeled_cliques` for the large cliques.
 
     Examples
     --------
@@ -77,7 +78,13 @@ def clique_partition(csr: Csr, vertex_weights: np.ndarray, *, stop: Callable[[],
         if best is None or bound < best.upper_bound:
             best = CliquePartition(clique_of, num_cliques, bound)
     assert best is not None
-    return best
+    peeled = peeled_cliques(csr, weights, stop=stop)
+    if peeled is None:
+        return best
+    heaviest = np.zeros(csr.num_vertices, np.int64)
+    np.maximum.at(heaviest, peeled, weights)
+    bound = int(heaviest.sum())
+    return CliquePartition(peeled, int(peeled.max()) + 1, bound) if bound < best.upper_bound else best
 
 
 @njit(cache=True, nogil=True)
