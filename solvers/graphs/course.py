@@ -23,6 +23,9 @@ from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
 
+# Where the search mostly finds the optimum early, and its time serves better to prove that.
+LIKELY_EXACT_SHARE = 0.60
+
 # Of the time, for what is cheap on most instances but not on the largest.
 SMALL_SHARE = 0.05
 
