@@ -42,8 +42,9 @@ lint: $(READY)
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(RUN) -m benchmarks.max_cut_peers
-	$(RUN) -m benchmarks.max_cut_predictions
+	$(RUN) -m benchmarks.predictions
 	$(RUN) -m benchmarks.machinery
+	$(RUN) -m benchmarks.large
 
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'

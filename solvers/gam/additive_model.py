@@ -24,7 +24,7 @@ Link = Literal["identity", "log", "logit", "softmax"]
 Columns = Sequence[Any] | Mapping[str, Any] | npt.NDArray[Any]
 
 LARGEST_EXPONENT = 700.0
-"""Decisions are clipped to this before exp, here and in every export, so that no engine over- or underflows and all agree."""
+"""Decisions are clipped to this before exp, here and in exports, so that no engine over- or underflows and all agree."""
 
 
 @dataclass(frozen=True)

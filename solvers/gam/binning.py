@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numba import njit
@@ -88,6 +88,25 @@ class LevelBins:
 
 
 FeatureBins = NumericBins | LevelBins
+
+
+class Codes(Protocol):
+    """Bins of rows: what sums over rows are made from.
+
+    Attributes
+    ----------
+    codes : unsigned int array of shape (D, N)
+    n_codes : int64 array of shape (D,)
+        Bins of each feature.
+    n_rows : int
+    """
+
+    @property
+    def codes(self) -> np.ndarray: ...
+    @property
+    def n_codes(self) -> np.ndarray: ...
+    @property
+    def n_rows(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

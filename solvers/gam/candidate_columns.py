@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from solvers.gam.binning import BinnedTable, NumericBins
+from solvers.gam.binning import BinnedTable, Codes, NumericBins
 
 # A column whose centred square sum is below this share of all weight is constant but for rounding.
 CONSTANT = 1e-12
@@ -52,6 +52,12 @@ class CandidateColumns:
                 mine = slice(self.start[d], self.start[d + 1])
                 values[mine] = np.concatenate([[-np.inf], feature.thresholds])[self.cut[mine]]
         return values
+
+    def subset(self, index: np.ndarray) -> CandidateColumns:
+        """Return some of the columns, given in increasing order."""
+        feature = self.feature[index]
+        start = np.searchsorted(feature, np.arange(len(self.start)))
+        return CandidateColumns(feature, self.cut[index], self.is_level[index], self.sign[index], start)
 
     def sums(self, by_bin: np.ndarray) -> np.ndarray:
         """Return the sum over each column's rows of a quantity that is given as its sums per bin.
@@ -139,16 +145,39 @@ def _columns(
     return CandidateColumns(feature, cut, is_level, sign, np.searchsorted(feature, np.arange(n_features + 1)))
 
 
-def bin_sums(table: BinnedTable, values: np.ndarray) -> np.ndarray:
+def bin_sums(table: Codes, values: np.ndarray) -> np.ndarray:
     """Return the sum of `values` over the rows of each bin, shape (D, C); compensated, so that the rows' order hardly matters.
 
     Parameters
     ----------
-    table : BinnedTable
+    table : Codes
     values : float array of shape (N,)
     """
     most = int(table.n_codes.max(initial=0))
     sums: np.ndarray = _bin_sums(table.codes, np.require(values, np.float64, ["C", "W"]), most + 1)
+    return sums
+
+
+def row_sums(table: Codes, shapes: np.ndarray) -> np.ndarray:
+    """Return the sum of the scores of each row's bins, shape (N,).
+
+    Parameters
+    ----------
+    table : Codes
+    shapes : float64 array of shape (D, C)
+        From :meth:`CandidateColumns.scores`.
+    """
+    return _row_sums(table.codes, shapes)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _row_sums(codes, shapes):  # type: ignore[no-untyped-def]
+    sums = np.zeros(codes.shape[1])
+    for d in range(codes.shape[0]):
+        row, shape = codes[d], shapes[d]
+        if np.any(shape != 0.0):
+            for i in range(sums.size):
+                sums[i] += shape[row[i]]
     return sums
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.gram import Response
-from solvers.gam.joint_fit import constrained_fit, ridge_fit
+from solvers.gam.joint_fit import best_heights
 from solvers.gam.stump_updates import Rules, Stumps, rules, stumps_on
 
 
@@ -170,6 +170,12 @@ def fit_forest(
     return fit.forest(tuple(history), is_settled)
 
 
+def penalty(forest: Forest, options: ForestOptions) -> float:
+    """Return what a forest pays beside the loss."""
+    ridge = options.alpha / 2 * np.sum(forest.steps**2 / (options.smoothing + forest.multiplicity))
+    return float(ridge + options.l1 * np.abs(forest.steps).sum() + options.l0 * forest.multiplicity.sum())
+
+
 def one_swap_residual(
     gram: ColumnProducts, response: Response, columns: CandidateColumns, options: ForestOptions, forest: Forest
 ) -> float:
@@ -258,10 +264,7 @@ class _Fit:
 
     def _best_heights(self, ridge: np.ndarray) -> np.ndarray:
         block, correlations = self.gram.block(self.active), self.response.correlations[self.active]
-        up, down = self.rules.up[self.active], self.rules.down[self.active]
-        if self.options.l1 == 0 and up.all() and down.all():
-            return ridge_fit(block, correlations, ridge)
-        return constrained_fit(block, correlations, ridge, l1=self.options.l1, up=up, down=down)
+        return best_heights(block, correlations, ridge, l1=self.options.l1, sign=self.columns.sign[self.active])
 
     def objective(self) -> float:
         """Return J of the present forest."""

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from solvers.gam.binning import BinnedTable
+from solvers.gam.binning import Codes
 from solvers.gam.candidate_columns import CandidateColumns, bin_sums
 from solvers.gam.stump_updates import Rules, Stumps, swap_residual, sweep
 
@@ -85,12 +85,12 @@ class Response:
     squares: float
 
 
-def build_gram(table: BinnedTable, columns: CandidateColumns, curvature: np.ndarray | None = None, *, n_jobs: int = 1) -> Gram:
+def build_gram(table: Codes, columns: CandidateColumns, curvature: np.ndarray | None = None, *, n_jobs: int = 1) -> Gram:
     """Sum the rows up to the products of all columns.
 
     Parameters
     ----------
-    table : BinnedTable
+    table : Codes
     columns : CandidateColumns
     curvature : float array of shape (N,), optional
         h; 1 for every row by default, which is faster and exact.
@@ -117,7 +117,7 @@ def build_gram(table: BinnedTable, columns: CandidateColumns, curvature: np.ndar
     return Gram(products, products.diagonal().copy(), weights / total, total)
 
 
-def respond(table: BinnedTable, columns: CandidateColumns, response: np.ndarray, curvature: np.ndarray | None = None) -> Response:
+def respond(table: Codes, columns: CandidateColumns, response: np.ndarray, curvature: np.ndarray | None = None) -> Response:
     """Sum a response up; O(N D).
 
     Parameters
@@ -145,7 +145,7 @@ def respond(table: BinnedTable, columns: CandidateColumns, response: np.ndarray,
     return Response(correlations, origin + mean, float(h @ (shifted - mean) ** 2))
 
 
-def column_weights(table: BinnedTable, columns: CandidateColumns, curvature: np.ndarray | None) -> np.ndarray:
+def column_weights(table: Codes, columns: CandidateColumns, curvature: np.ndarray | None) -> np.ndarray:
     """Return n, the curvature of each column's rows."""
     return columns.sums(bin_sums(table, np.ones(table.n_rows) if curvature is None else curvature))
 
@@ -157,7 +157,7 @@ def response_origin(response: np.ndarray, weights: np.ndarray) -> float:
 
 
 def shared_weights(
-    table: BinnedTable,
+    table: Codes,
     columns: CandidateColumns,
     curvature: np.ndarray | None,
     weights: np.ndarray,

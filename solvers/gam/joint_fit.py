@@ -17,6 +17,32 @@ MOST_ROUNDS = 1000
 CYCLES_PER_ROUND = 3
 
 
+def best_heights(
+    block: np.ndarray,
+    correlations: np.ndarray,
+    ridge: np.ndarray,
+    *,
+    l1: float,
+    sign: np.ndarray,
+    start: np.ndarray | None = None,
+) -> np.ndarray:
+    """Solve the problem, in closed form where it has neither an l1 penalty nor signs.
+
+    Parameters
+    ----------
+    block, correlations, ridge
+        As for :func:`ridge_fit`.
+    l1 : float
+    sign : float64 array of shape (K,)
+        +1 or -1 where only heights of that sign are allowed, else 0.
+    start : float64 array of shape (K,), optional
+        Where to begin.
+    """
+    if l1 == 0 and not sign.any():
+        return ridge_fit(block, correlations, ridge)
+    return constrained_fit(block, correlations, ridge, l1=l1, sign=sign, start=start)
+
+
 def ridge_fit(block: np.ndarray, correlations: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     """Solve (M + diag(ridge)) b = s0 in O(K^3).
 
@@ -49,8 +75,7 @@ def constrained_fit(
     ridge: np.ndarray,
     *,
     l1: float,
-    up: np.ndarray,
-    down: np.ndarray,
+    sign: np.ndarray,
     start: np.ndarray | None = None,
 ) -> np.ndarray:
     """Solve the problem with an l1 penalty or signs: cycles of coordinate descent, each few followed by a solve on the columns in use.
@@ -59,10 +84,8 @@ def constrained_fit(
     ----------
     block, correlations, ridge
         As for :func:`ridge_fit`.
-    l1 : float
-    up, down : float64 array of shape (K,)
-        1 where positive, or negative, heights are allowed, else 0.
-    start : float64 array of shape (K,), optional
+    l1, sign, start
+        As for :func:`best_heights`.
 
     Returns
     -------
@@ -71,11 +94,12 @@ def constrained_fit(
 
     Examples
     --------
-    >>> constrained_fit(np.eye(2), np.array([3.0, -2.0]), np.ones(2), l1=1.0, up=np.ones(2), down=np.array([1.0, 0.0]))
+    >>> constrained_fit(np.eye(2), np.array([3.0, -2.0]), np.ones(2), l1=1.0, sign=np.array([0.0, 1.0]))
     array([1., 0.])
     """
     matrix = block.copy()
     matrix[np.diag_indices_from(matrix)] += ridge
+    up, down = (sign >= 0).astype(np.float64), (sign <= 0).astype(np.float64)
     heights = np.zeros(len(correlations)) if start is None else start.copy()
     tolerance = KKT_TOLERANCE * np.abs(correlations).max(initial=0.0)
     for _ in range(MOST_ROUNDS):

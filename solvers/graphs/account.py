@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-RELATIVE_TOLERANCE = 1e-9
+from solvers.graphs.result import tolerance
 
 
 class HistoryEntry(NamedTuple):
@@ -48,6 +48,10 @@ class Account(ABC, Generic[AnyBest]):
     maximises : bool
     is_integral : bool
         Whether the caller's weights are integers.
+    rounding : float
+        By how much a value or a bound may be off for weights that were rounded.
+    lightest : float
+        Least magnitude of a weight that is not 0.
 
     Attributes
     ----------
@@ -64,10 +68,14 @@ class Account(ABC, Generic[AnyBest]):
         *,
         maximises: bool,
         is_integral: bool,
+        rounding: float,
+        lightest: float,
     ) -> None:
         self.best, self.free, self.advised = incumbent(), incumbent(), incumbent()
         self.maximises = maximises
         self.is_integral = is_integral
+        self.rounding = rounding
+        self._lightest = lightest
         self.history: list[HistoryEntry] = []
         self.threshold_used: int | None = None
         self._start_threshold: int | None = None
@@ -112,10 +120,22 @@ class Account(ABC, Generic[AnyBest]):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether value and bound agree: exactly for whole weights, to `RELATIVE_TOLERANCE` for others."""
+        """Whether the best solution meets the bound, whatever the rounding of its weights hides."""
+        return self.proves(self.value - self.rounding if self.maximises else self.value + self.rounding)
+
+    def proves(self, value: float) -> bool:
+        """Return whether a value meets the bound: exactly for whole weights, to the relative tolerance for others."""
         bound = self.bound
-        slack = 0.0 if self.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(bound))
-        return self.reaches(bound - slack if self.maximises else bound + slack)
+        slack = 0.0 if self.is_integral else tolerance(value, bound, self._lightest)
+        return value >= bound - slack if self.maximises else value <= bound + slack
+
+    @property
+    @abstractmethod
+    def is_settled(self) -> bool:
+        """Whether nothing is left to find: with rounded weights the best solution meets the bound.
+
+        Where weights are of very different sizes, what rounding may hide can keep the bound apart from the value all the same.
+        """
 
     def require_agreement(self, value: float, slack: float) -> None:
         """Refuse an answer whose recomputed value this account, or its bound, contradicts."""

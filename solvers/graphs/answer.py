@@ -101,7 +101,7 @@ class Answer:
             value=found.value,
             bound=account.bound,
             bound_kind=account.bound_kind,
-            optimal=account.is_optimal,
+            optimal=account.proves(found.value),
             gap=relative_gap(found.value, account.bound),
             ratio=ratio(found.value, account.bound),
             value_without_predictions=self._value_without_predictions(found.value),

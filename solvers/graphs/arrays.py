@@ -34,6 +34,18 @@ def list_of(item: dict[str, Any]) -> WithJsonSchema:
     return WithJsonSchema({"type": "array", "items": item})
 
 
+def lightest(weights: Array) -> float:
+    """Return the least magnitude of a weight that is not 0; 0.0 if there is none.
+
+    Examples
+    --------
+    >>> lightest(np.array([0.5, 0.0, -0.25]))
+    0.25
+    """
+    magnitudes = np.abs(weights[weights != 0])
+    return float(magnitudes.min()) if len(magnitudes) else 0.0
+
+
 def inside(pointer: str) -> Place:
     """Return where the elements of the list at `pointer` stand.
 

@@ -168,6 +168,8 @@ class Course:
     def _reason_to_stop(self) -> str | None:
         if self.account.is_optimal:
             return "optimal"
+        if self.account.is_settled:
+            return "completed"
         if self.options.target is not None and self.account.reaches(self.options.target):
             return "target"
         return self.clock.reason_to_stop()

@@ -80,6 +80,8 @@ class CoverKernel:
         Whether the caller's weights are integers, so that a bound may be rounded.
     rounding : float
         What a bound must allow for weights that were rounded, in the caller's unit.
+    lightest : float
+        Least magnitude of a weight of the caller's that is not 0.
     total : int
         Weight of all vertices, those with loops too, in kernel units.
 
@@ -102,6 +104,7 @@ class CoverKernel:
     ) -> None:
         grid = to_integers(vertex_weights)
         self.rounding = grid.rounding
+        self.lightest = grid.lightest
         self.is_integral = grid.exponent <= 0 and grid.rounding == 0
         self.total = int(grid.weights.sum())
         self._exponent = grid.exponent

@@ -87,6 +87,8 @@ class CoverProgress(Account[CoverIncumbent]):
             lambda: CoverIncumbent(reduction.kernel.cost_of),
             maximises=False,
             is_integral=grid.exponent <= 0 and grid.rounding == 0,
+            rounding=grid.rounding,
+            lightest=grid.lightest,
         )
 
     def _value_of(self, incumbent: CoverIncumbent) -> float:
@@ -109,6 +111,10 @@ class CoverProgress(Account[CoverIncumbent]):
     @property
     def bound_kind(self) -> str:
         return self._bound.kind
+
+    @property
+    def is_settled(self) -> bool:
+        return self.best.cost is not None and self._bound.units >= self.best.cost + self.reduction.constant
 
     @property
     def members(self) -> np.ndarray:

@@ -64,9 +64,16 @@ def cut_value(edges: np.ndarray, weights: np.ndarray, sides: np.ndarray) -> int:
     >>> cut_value(np.array([[0, 1], [1, 2]]), np.array([5, -7]), np.array([0, 1, 1], dtype=np.int8))
     5
     """
-    ends = np.asarray(edges).reshape(-1, 2)
-    separated = sides[ends[:, 0]] != sides[ends[:, 1]]
-    return int(np.asarray(weights, dtype=np.int64)[separated].sum())
+    ends = np.require(edges, np.int32, ["C", "W"]).reshape(-1, 2)
+    return int(_separated_weight(ends, np.require(weights, np.int64, ["C", "W"]), np.require(sides, np.int8, ["C", "W"])))
+
+
+@njit(cache=True, nogil=True)
+def _separated_weight(edges, weights, sides):  # type: ignore[no-untyped-def]
+    total = 0
+    for e in range(edges.shape[0]):
+        total += weights[e] * (sides[edges[e, 0]] != sides[edges[e, 1]])
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -143,10 +143,10 @@ class CutPortfolio:
 
     def _bound_cheaply(self) -> None:
         stop = self._clock.after(SMALL_SHARE)
-        for part, component in enumerate(self._components):
+        for part in range(len(self._components)):
             if stop():
                 break
-            self.progress.offer_bound(part, odd_cycle_bound(component.csr(), stop=stop))
+            self.progress.offer_bound(part, odd_cycle_bound(self.progress.space.csr_of(part), stop=stop))
         self._clock.lap("bounds")
 
     def _relax(self) -> None:
@@ -156,10 +156,10 @@ class CutPortfolio:
         # A proof may take the exact finish's share as well where there is nothing to finish.
         proven_by = self._clock.end_of_share(share if self._has_finish else min(1.0, share + EXACT_SHARE))
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in self._components]
-        for part, component in enumerate(self._components):
+        for part in range(len(self._components)):
             if self._course.must_stop() or stop():
                 break
-            relaxation = LowRankSdp(component.csr(), seed=int(self._course.streams[2].integers(2**62)))
+            relaxation = LowRankSdp(self.progress.space.csr_of(part), seed=int(self._course.streams[2].integers(2**62)))
             while not (relaxation.converged or self._course.must_stop() or stop()):
                 relaxation.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(relaxation.vectors, HYPERPLANES, self._course.streams[2])

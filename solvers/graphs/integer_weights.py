@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.graphs.arrays import lightest
 from solvers.operation import InvalidInput
 
 LARGEST_SUM = 2**53
@@ -27,11 +28,14 @@ class IntegerWeights(NamedTuple):
         The true weights are about ``weights * 2.0**-exponent``; 0 if they are integers.
     rounding : float
         At least the sum of ``|true - rounded|``, in the unit of the true weights; 0.0 if nothing was rounded.
+    lightest : float
+        Least magnitude of a true weight that is not 0; 0.0 if there is none.
     """
 
     weights: np.ndarray
     exponent: int
     rounding: float
+    lightest: float
 
 
 def to_integers(weights: np.ndarray) -> IntegerWeights:
@@ -50,13 +54,13 @@ def to_integers(weights: np.ndarray) -> IntegerWeights:
     Examples
     --------
     >>> to_integers(np.array([0.5, -1.25]))
-    IntegerWeights(weights=array([ 2, -5]), exponent=2, rounding=0.0)
+    IntegerWeights(weights=array([ 2, -5]), exponent=2, rounding=0.0, lightest=0.5)
     >>> to_integers([3, 4]).exponent
     0
     """
     given = np.asarray(weights)
     if given.size == 0:
-        return IntegerWeights(np.zeros(0, np.int64), 0, 0.0)
+        return IntegerWeights(np.zeros(0, np.int64), 0, 0.0, 0.0)
     if given.dtype.kind not in "iu":
         given = given.astype(np.float64)
         _require_finite(given)
@@ -68,7 +72,7 @@ def to_integers(weights: np.ndarray) -> IntegerWeights:
             "the magnitudes of the integer weights sum to more than 2^53, beyond which cuts are not counted exactly",
             pointer="/edge_weights",
         )
-    return IntegerWeights(given.astype(np.int64), 0, 0.0)
+    return IntegerWeights(given.astype(np.int64), 0, 0.0, lightest(given))
 
 
 def _require_finite(weights: np.ndarray) -> None:
@@ -97,4 +101,4 @@ def _on_finest_grid(weights: np.ndarray) -> IntegerWeights:
     exact = integers.astype(np.int64)
     bits = int(np.bitwise_or.reduce(exact))
     common = (bits & -bits).bit_length() - 1 if bits else 0
-    return IntegerWeights(exact >> common, exponent - common, rounding)
+    return IntegerWeights(exact >> common, exponent - common, rounding, lightest(weights))

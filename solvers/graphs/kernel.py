@@ -65,6 +65,8 @@ class Kernel:
         Whether the caller's weights are integers, so that a bound may be rounded down.
     rounding : float
         What a bound must allow for weights that were rounded, in the caller's unit.
+    lightest : float
+        Least magnitude of a weight of the caller's that is not 0.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Kernel:
     ) -> None:
         grid = to_integers(weights)
         self.rounding = grid.rounding
+        self.lightest = grid.lightest
         self.is_integral = grid.exponent <= 0 and grid.rounding == 0
         self._exponent = grid.exponent
         self._original = (np.asarray(edges, dtype=np.int32).reshape(-1, 2), grid.weights)
@@ -167,6 +170,8 @@ class Part(Protocol):
     @property
     def num_vertices(self) -> int: ...
 
+    def csr(self) -> Csr: ...
+
 
 class ReducedGraph(Protocol):
     """What a search needs to know of a kernel, whatever the problem."""
@@ -175,6 +180,7 @@ class ReducedGraph(Protocol):
     edges: np.ndarray
     is_integral: bool
     rounding: float
+    lightest: float
 
     @property
     def components(self) -> Sequence[Part]: ...
@@ -230,6 +236,10 @@ class SearchSpace(Generic[AnyKernel]):
     @property
     def num_vertices(self) -> int:
         return len(self.vertices)
+
+    def csr_of(self, part: int) -> Csr:
+        """Return the adjacency of an open component."""
+        return self.csr if len(self.open) == 1 else self.kernel.components[self.open[part]].csr()
 
     def part_values(self, sides: np.ndarray) -> np.ndarray:
         """Return the value of a cut on each open component, as an int64 array."""

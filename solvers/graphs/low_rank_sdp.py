@@ -136,7 +136,7 @@ class LowRankSdp:
         """
         norms = _norms(self._indptr, self._indices, self._weights, self.vectors)
         degrees = _row_sums(self._indptr, self._weights)
-        return self._prove((degrees + norms) / 4, degrees, integral, deadline, stop)
+        return self._prove(lambda: (degrees + norms) / 4, degrees, integral, deadline, stop)
 
     def eigenvalue_bound(
         self, *, integral: bool, deadline: float | None = None, stop: Callable[[], bool] = lambda: False
@@ -144,21 +144,28 @@ class LowRankSdp:
         """Prove n/4 times the largest eigenvalue of the Laplacian: the bound of a constant y, which needs no vectors."""
         degrees = _row_sums(self._indptr, self._weights)
         magnitudes = _row_sums(self._indptr, np.abs(self._weights))
-        # Gershgorin's circles hold the spectrum of M from here on; Lanczos steps tell how far y may come down from there.
-        y = np.full(len(degrees), ((degrees + magnitudes) / 4).max(initial=0.0))
-        if len(y):
+
+        def constant() -> np.ndarray:
+            # Gershgorin's circles hold the spectrum of M from here on; Lanczos steps tell how far y may come down from there.
+            y = np.full(len(degrees), ((degrees + magnitudes) / 4).max())
             least, _ = ritz_values(lambda x: self._proof().multiply(y - degrees / 4, x), len(y), steps=60)
-            y -= max(0.0, least)
-        return self._prove(y, degrees, integral, deadline, stop)
+            return y - max(0.0, least)
+
+        return self._prove(constant, degrees, integral, deadline, stop)
 
     def _prove(
-        self, y: np.ndarray, degrees: np.ndarray, integral: bool, deadline: float | None, stop: Callable[[], bool]
+        self,
+        dual: Callable[[], np.ndarray],
+        degrees: np.ndarray,
+        integral: bool,
+        deadline: float | None,
+        stop: Callable[[], bool],
     ) -> Bound | None:
-        n = len(y)
+        n = len(degrees)
         if n == 0:
             return Bound(0.0, "sdp_dual", {"kind": "sdp_dual", "y": [], "delta": 0.0})
         if self._total == 0.0:
-            return _bound_in_unit(0, y, SMALLEST_SHIFT, integral)
+            return _bound_in_unit(0, dual(), SMALLEST_SHIFT, integral)
 
         def in_time(seconds: float) -> bool:
             return not stop() and (deadline is None or time.monotonic() + seconds <= deadline)
@@ -168,6 +175,7 @@ class LowRankSdp:
         proof = self._proof()
         if not proof.possible:
             return None
+        y = dual()
         diagonal = y - degrees / 4
         delta = least_shift(proof, diagonal, lambda: in_time(proof.seconds), scale=float(diagonal.mean()))
         if delta is None:

@@ -91,6 +91,8 @@ class Progress(Account[Incumbent], Generic[AnyKernel]):
             lambda: Incumbent(space, "exact" if is_exact else "reductions"),
             maximises=self._sense.maximises,
             is_integral=space.kernel.is_integral,
+            rounding=space.kernel.rounding,
+            lightest=space.kernel.lightest,
         )
 
     @property
@@ -110,6 +112,10 @@ class Progress(Account[Incumbent], Generic[AnyKernel]):
 
     def certificate(self) -> dict[str, Any]:
         return self.upper_bound.certificate()
+
+    @property
+    def is_settled(self) -> bool:
+        return math.fsum(bound.value for bound in self.upper_bound.parts) <= self.best.value
 
     @property
     def sides(self) -> np.ndarray:

@@ -75,6 +75,22 @@ def ratio(value: float, bound: float) -> float:
     return max(0.0, low / high)
 
 
+RELATIVE_TOLERANCE = 1e-9
+
+
+def tolerance(value: float, bound: float, lightest: float) -> float:
+    """Return how far apart a value and a bound may be that count as equal where weights are no integers.
+
+    Relative to the larger of the two; an optimum of 0 is measured by the least magnitude of a weight that is not 0.
+
+    Examples
+    --------
+    >>> tolerance(3e-12, 2e-12, lightest=1e-12) < 1e-12 < tolerance(2000.0, 1999.0, lightest=1e-12)
+    True
+    """
+    return RELATIVE_TOLERANCE * max(abs(value), abs(bound), lightest)
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

@@ -35,13 +35,13 @@ class RunClock:
     decided : bool
         Whether the clock ended any stage, so that another run may end elsewhere.
     timings : dict of str to float
-        Seconds per stage.
+        Seconds per stage; the first, ``reading``, is all that came before the run.
     """
 
     def __init__(self, context: Context, *, time_limit: float, size: int, counts_iterations: bool) -> None:
         self.counts_iterations = counts_iterations
         self.decided = False
-        self.timings: dict[str, float] = {}
+        self.timings: dict[str, float] = {"reading": context.elapsed}
         self._context = context
         self._lap_started = time.monotonic()
         end = min(context.deadline, context.started + time_limit)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from solvers.graphs.account import RELATIVE_TOLERANCE
 from solvers.graphs.advice import Advice
 from solvers.graphs.answer import DEFAULT_TIME_LIMIT, Answer, Found
 from solvers.graphs.course import Course
@@ -24,12 +23,12 @@ from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.learned_set_cover import tally_sets
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.request import SearchOptions
-from solvers.graphs.result import GraphResult, Guarantee, ReducedSize
+from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover
-from solvers.operation import Context, InvalidInput, Operation, Resources
+from solvers.operation import Context, Operation, Resources
 
 FILE_NAME = "sets.txt"
 
@@ -77,8 +76,6 @@ The run ends when value and bound meet, at `target`, or at `time_limit`; with `m
 
 def run_set_cover(request: SetCoverRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`set_cover` is the library's form of it."""
-    if request.options.method == "sdp":
-        raise InvalidInput("method sdp is for cuts; set-cover has none", pointer="/options/method")
     system = request.read_system(context)
     return solve_set_cover(system, request.read_predictions(system), request.options, context)
 
@@ -172,15 +169,14 @@ class _Run:
             solution=chosen,
             labels=members.astype(np.int8),
             value=checked.value,
-            slack=0.0 if progress.is_integral else RELATIVE_TOLERANCE * max(1.0, abs(checked.value)),
+            slack=0.0 if progress.is_integral else progress.rounding + RELATIVE_TOLERANCE * max(1.0, abs(checked.value)),
             reduction=ReducedSize(n=kernel.num_sets, m=kernel.num_elements),
             guarantee=self._guarantee(),
         )
 
-    def _guarantee(self) -> Guarantee | None:
-        if self._advice is not None:
-            # With predictions nothing is promised beforehand: copies of many sets make any rule blind.
-            return None
+    def _guarantee(self) -> Guarantee:
+        # Of the greedy cover, which no run does worse than. Following predictions promises nothing beforehand: copies of many sets make
+        # any rule blind.
         promise = harmonic_ratio(self._incidence)
         return Guarantee(name="greedy_harmonic_ratio", value=promise, assumes_independent_predictions=False)
 

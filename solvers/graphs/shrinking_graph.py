@@ -77,7 +77,9 @@ def what_is_left(graph: ShrinkingGraph) -> tuple[np.ndarray, np.ndarray]:
     position[vertices] = np.arange(len(vertices), dtype=np.int32)
     edges = np.empty((int(graph.degree[vertices].sum(dtype=np.int64)) // 2, 2), np.int32)
     _collect_edges(graph, vertices, position, edges)
-    return vertices, edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+    # One sort of integers takes a fraction of a lexicographic one's time.
+    keys = np.sort(edges[:, 0].astype(np.int64) << 32 | edges[:, 1])
+    return vertices, np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
 
 
 @njit(cache=True, nogil=True)

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
 from solvers.graphs import adapters
 from solvers.graphs.any_instance import AnyInstanceFields, AnyProblem, body_of
-from solvers.graphs.arrays import as_written
+from solvers.graphs.arrays import Array, as_written, lightest
 from solvers.graphs.canonical import Instance
 from solvers.graphs.certificate import load
-from solvers.graphs.result import BoundKind, Number, WarningEntry, ratio, relative_gap
+from solvers.graphs.result import BoundKind, Number, WarningEntry, ratio, relative_gap, tolerance
 from solvers.graphs.verify import Proof, prove, prove_cover, prove_independent_set
 from solvers.graphs.verify_set_cover import check_cover, prove_set_cover
 from solvers.graphs.vertex_solution import ids_in, members_named, value_of, violations_of
@@ -24,7 +24,6 @@ from solvers.operation import Context, InvalidInput, Operation, Resources, Unkno
 
 MOST_VIOLATIONS = 10
 MOST_DIGITS = 19
-RELATIVE_TOLERANCE = 1e-9
 
 TRIANGLE = {"num_vertices": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -117,7 +116,7 @@ class VerifyResult(BaseModel):
 def run_verify(request: VerifyRequest, context: Context) -> VerifyResult:
     """Carry out a request."""
     result = VerifyResult()
-    proof = (_verify_sets if request.problem == "set-cover" else _verify_graph)(request, context, result)
+    proof, weights = (_verify_sets if request.problem == "set-cover" else _verify_graph)(request, context, result)
     if request.solution is not None:
         result.feasible = not result.violations
     if proof is not None:
@@ -125,25 +124,26 @@ def run_verify(request: VerifyRequest, context: Context) -> VerifyResult:
         result.bound, result.bound_proved, result.faults = proof.bound, proof.is_proved, list(proof.faults)
         result.bound_kind = None if proof.bound is None else request.certificate["kind"]
     if result.value is not None and result.bound is not None:
-        _compare(result, result.value, result.bound)
+        _compare(result, result.value, result.bound, lightest(weights))
     return result
 
 
-def _verify_graph(request: VerifyRequest, context: Context, result: VerifyResult) -> Proof | None:
-    """Fill in what is true of a solution about a graph, and return what the certificate proves, if there is one."""
+def _verify_graph(request: VerifyRequest, context: Context, result: VerifyResult) -> tuple[Proof | None, Array]:
+    """Fill in what is true of a solution about a graph; return what the certificate proves, if there is one, and the weights."""
     instance = request.read(context)
+    weights = instance.edge_weights if request.problem == "max-cut" else instance.vertex_weights
     result.warnings = [WarningEntry.model_validate(warning) for warning in instance.warnings]
     if request.solution is not None:
         check = _check_cut if request.problem == "max-cut" else _check_members
         check(request, instance, context, result)
     if request.certificate is None:
-        return None
+        return None, weights
     graph = (instance.num_vertices, instance.edges)
     tools: dict[str, Any] = {"load": lambda certificate: load(certificate, context), "stop": lambda: context.stop}
     if request.problem == "max-cut":
-        return prove(*graph, instance.edge_weights, request.certificate, **tools)
+        return prove(*graph, weights, request.certificate, **tools), weights
     prove_bound = prove_cover if request.problem == "vertex-cover" else prove_independent_set
-    return prove_bound(*graph, instance.vertex_weights, request.certificate, loops=instance.loops, **tools)
+    return prove_bound(*graph, weights, request.certificate, loops=instance.loops, **tools), weights
 
 
 def _check_cut(request: VerifyRequest, instance: Instance, context: Context, result: VerifyResult) -> None:
@@ -163,8 +163,8 @@ def _check_members(request: VerifyRequest, instance: Instance, context: Context,
         result.value = value_of(instance, members)
 
 
-def _verify_sets(request: VerifyRequest, context: Context, result: VerifyResult) -> Proof | None:
-    """Fill in what is true of a solution about a set system, and return what the certificate proves, if there is one."""
+def _verify_sets(request: VerifyRequest, context: Context, result: VerifyResult) -> tuple[Proof | None, Array]:
+    """Fill in what is true of a cover by sets; return what the certificate proves, if there is one, and the costs."""
     system = request.read_system(context)
     result.warnings = [WarningEntry.model_validate(warning) for warning in system.warnings]
     solution = request.solution
@@ -173,13 +173,14 @@ def _verify_sets(request: VerifyRequest, context: Context, result: VerifyResult)
         checked = check_cover(system, [_whole(word) for word in words])
         result.violations, result.value = list(checked.violations), checked.value
     if request.certificate is None:
-        return None
-    return prove_set_cover(
+        return None, system.costs
+    proof = prove_set_cover(
         system,
         request.certificate,
         load=lambda certificate: load(certificate, context),
         stop=lambda: context.stop,
     )
+    return proof, system.costs
 
 
 def _whole(word: Any) -> Any:
@@ -223,11 +224,11 @@ def _cut_value(instance: Instance, sides: np.ndarray) -> Number:
     return int(weights.sum()) if weights.dtype.kind == "i" else math.fsum(weights.tolist())
 
 
-def _compare(result: VerifyResult, value: Number, bound: Number) -> None:
+def _compare(result: VerifyResult, value: Number, bound: Number, least: float) -> None:
     result.gap = relative_gap(value, bound)
     result.ratio = ratio(value, bound)
     is_integral = isinstance(value, int) and isinstance(bound, int)
-    result.optimal = value == bound if is_integral else abs(value - bound) <= RELATIVE_TOLERANCE * max(1.0, abs(bound))
+    result.optimal = value == bound if is_integral else abs(value - bound) <= tolerance(value, bound, least)
 
 
 def from_file(file_id: str) -> dict[str, Any]:

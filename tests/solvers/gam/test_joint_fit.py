@@ -33,9 +33,8 @@ def _left_of(x: np.ndarray, threshold: float) -> float:
 @pytest.mark.parametrize("case", MONOTONE, ids=range(len(MONOTONE)))
 def test_monotone_heights_are_the_constrained_optimum(case):
     p = problem(case["X"], case["y"], min_samples_leaf=case["min_samples_leaf"], monotonic_cst=case["monotonic_cst"])
-    up, down = (p.columns.sign >= 0).astype(float), (p.columns.sign <= 0).astype(float)
     ridge = np.full(len(p.columns), case["alpha"])
-    b = constrained_fit(p.gram.products, p.response.correlations, ridge, l1=0.0, up=up, down=down)
+    b = constrained_fit(p.gram.products, p.response.correlations, ridge, l1=0.0, sign=p.columns.sign)
     objective = (p.response.squares - 2 * p.response.correlations @ b + b @ p.gram.products @ b + ridge @ b**2) / 2
     assert objective == pytest.approx(case["objective"], rel=1e-7)
     assert np.all(b * p.columns.sign >= 0)
@@ -50,7 +49,7 @@ def test_heights_with_an_l1_penalty_and_signs_minimise_the_objective(seed):
     root = rng.normal(size=(k, k + (seed - 5)))
     block, correlations = root @ root.T, 5 * rng.normal(size=k)
     ridge, sign, l1 = rng.uniform(0.1, 1, k), rng.integers(-1, 2, k), 1.5
-    b = constrained_fit(block, correlations, ridge, l1=l1, up=(sign >= 0) * 1.0, down=(sign <= 0) * 1.0)
+    b = constrained_fit(block, correlations, ridge, l1=l1, sign=sign.astype(float))
 
     def objective(parts):  # positive and negative part, which makes the problem smooth
         v = parts[:k] - parts[k:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -272,3 +273,38 @@ def test_components_are_bounded_apart_with_a_whole_number_each(problem: str) -> 
     one, two = (answered(problem, {"edges": edges}) for edges in ([*cycle, *chords], both))
 
     assert (two.value, two.bound, two.optimal) == (2 * one.value, 2 * one.bound, True)
+
+
+@every
+def test_small_weights_are_not_solved_before_they_are(problem: str) -> None:
+    sizes = {"max-cut": len(RING), "set-cover": len(ARCS)}
+    weights = 1 + np.random.default_rng(0).random(sizes.get(problem, 31))
+    field = {"max-cut": "edge_weights", "set-cover": "costs"}.get(problem, "vertex_weights")
+
+    found, small = (
+        answered(problem, OPEN[problem] | {field: (weights * scale).tolist()}, method="greedy") for scale in (1, 2**-60)
+    )
+
+    assert (small.optimal, small.solution, small.value) == (found.optimal, found.solution, found.value * 2**-60)
+    assert small.ratio == pytest.approx(found.ratio, abs=1e-6)
+    assert not found.optimal
+
+
+@pytest.mark.parametrize("problem", ["vertex-cover", "set-cover"])
+def test_a_light_optimum_beside_heavy_items_is_not_said_to_be_proven(problem: str) -> None:
+    # Counted in multiples of what 2^53 of make 1e300, the light weights vanish, and with them what they prove.
+    body: dict[str, Any] = {"edges": [[0, 1], [0, 2]], "vertex_weights": [1e300, 0.5, 2.0]}
+    if problem == "set-cover":
+        body = {"sets": [[0, 1], [0], [1]], "costs": [1e300, 0.5, 2.0]}
+
+    result = answered(problem, body)
+
+    assert (result.value, result.bound, result.optimal, result.ratio) == (2.5, 0, False, 0)
+    assert result.stopped_by == "completed"
+    proof = {"problem": problem, "solution": result.solution, "certificate": result.certificate}
+    assert not run_verify(VerifyRequest.model_validate(body | proof), Context()).optimal
+
+
+def test_a_cut_of_nothing_is_optimal_though_its_bound_allows_for_rounding() -> None:
+    result = answered("max-cut", {"edges": [[0, 1], [1, 2], [2, 0]], "edge_weights": [0.1, -5.3, -2.2]})
+    assert (result.value, result.optimal) == (0, True)

@@ -23,31 +23,6 @@ def test_answer_is_never_worse_than_the_one_without_predictions(problem, epsilon
 
 
 @both
-def test_advice_does_not_change_what_the_advice_free_part_finds(problem):
-    graph = mis("brock200_2")
-    options = {"method": "local_search", "max_iterations": 300, "seed": 5, "time_limit": 60}
-    wrong = reference_bits(graph, problem, 0.5)
-    inverted = EdgePredictions(1 - wrong.bits, epsilon=0.5)
-
-    advised, alone = SOLVERS[problem](graph, inverted, **options), SOLVERS[problem](graph, **options)
-
-    assert (advised.stopped_by, alone.stopped_by) == ("max_iterations", "max_iterations")
-    assert advised.value_without_predictions == alone.value == alone.value_without_predictions
-
-
-@both
-def test_missing_bits_change_nothing(problem):
-    graph = mis("brock200_2")
-    options = {"max_iterations": 300, "seed": 2, "time_limit": 60, "method": "local_search"}
-    missing = EdgePredictions(np.full((len(graph.edges), 2), -1))
-
-    advised, alone = SOLVERS[problem](graph, missing, **options), SOLVERS[problem](graph, **options)
-
-    assert advised.value == alone.value
-    assert [warning.code for warning in advised.warnings] == ["predictions-empty"]
-
-
-@both
 def test_perfect_bits_give_the_reference_at_once(problem):
     graph = mis("C250.9")
     best = 44 if problem == "independent-set" else 206
@@ -125,6 +100,23 @@ def test_cover_is_promised_within_the_ratio_of_its_colouring():
     assert guarantee.name == "hochbaum_ratio"
     assert not guarantee.assumes_independent_predictions
     assert 1 <= guarantee.value <= 2 - 2 / 9
+
+
+def test_a_cover_that_reductions_find_is_promised_to_be_a_best_one():
+    guarantee = vertex_cover([[v, v + 1] for v in range(50)]).guarantee
+
+    assert (guarantee.name, guarantee.value) == ("hochbaum_ratio", 1.0)
+
+
+@pytest.mark.parametrize("weights", [None, 1 + np.arange(61) % 7])
+def test_a_cover_that_stops_at_its_target_is_promised_twice_the_least_weight(weights):
+    graph = circulant(weights=weights)
+
+    result = vertex_cover(graph, target=10**9, max_iterations=1)
+
+    assert result.stopped_by == "target"
+    assert (result.guarantee.name, result.guarantee.value) == ("local_ratio", 2.0)
+    assert result.value <= 2 * vertex_cover(graph, max_iterations=10_000).value
 
 
 def test_independent_set_is_promised_a_ratio_where_bits_are_independent_and_degrees_suffice():
