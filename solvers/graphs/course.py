@@ -139,8 +139,8 @@ class Course:
         next(rounds)
         self.follow(between)
         unused = BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0)
-        # What the bounds left of their share is the search's only where nothing else needs it.
-        turns.give(min(0.0, unused) if finish_share else unused)
+        # What the bounds left of their share is the search's but where the finish has better use for it.
+        turns.give(min(0.0, unused) if finish_share > EXACT_SHARE else unused)
         for _ in rounds:
             if self.must_stop():
                 return
