@@ -85,6 +85,8 @@ class ReweightedFit:
     forest : Forest
     steps : float64 array of shape (N,)
         Its decision without intercept and offset.
+    is_constant : bool
+        Whether there is nothing but the intercept to fit.
     is_done : bool
         Whether another iteration would be of no use.
     """
@@ -101,7 +103,8 @@ class ReweightedFit:
         none = np.empty(0, dtype=np.int64)
         empty = self._scored(Forest(none, np.empty(0), none, 0.0, 0.0, (), False), self.steps)
         self.forest = replace(empty, history=(empty.objective,))
-        self.is_done = options.n_stumps == 0 or len(sample.columns) == 0
+        self.is_constant = options.n_stumps == 0 or len(sample.columns) == 0
+        self.is_done = self.is_constant
 
     @property
     def decision(self) -> np.ndarray:
@@ -112,7 +115,7 @@ class ReweightedFit:
         """Fit the intercept to another offset, from which the next iteration goes on."""
         self.offset = offset
         self.forest = self._scored(self.forest, self.steps)
-        self.is_done = False
+        self.is_done = self.is_constant
 
     def improve(self, fit: Callable[..., Forest] = fit_forest) -> None:
         """Fit the present quadratic; with `fit` in place of moving on from the present stumps."""
