@@ -105,7 +105,7 @@ class ReweightedFit:
     ) -> None:
         self.sample, self.options, self.offset = sample, options, offset
         self._weights = sample.row_weights()
-        self.loss = loss.scaled_to(sample.target, self._weights)
+        self.loss = loss.scaled_to(sample.target - offset, self._weights)
         self._build = products
         self._products: ColumnProducts | None = None
         self._is_fresh = False
