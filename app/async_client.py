@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -13,22 +13,24 @@ import httpx
 from pydantic import BaseModel
 
 from app.client_protocol import (
-    DEFAULT_URL,
     Body,
     Call,
-    Connection,
     Flow,
     JobStatus,
+    Listed,
     Pause,
     Reply,
+    Resource,
     body_of,
     chunks,
     completed,
     exchange,
     name_of,
-    page_of_jobs,
+    page_of,
     page_query,
     parsed,
+    resource_of,
+    resource_path,
     result_of,
     status_of,
     submitted,
@@ -36,7 +38,9 @@ from app.client_protocol import (
     uploaded,
 )
 from app.event_stream import Event, EventStream
+from app.service_connection import DEFAULT_URL, Connection
 from solvers.operation import Operation
+from solvers.resource import ResourceKind
 
 T = TypeVar("T")
 Result = TypeVar("Result", bound=BaseModel)
@@ -68,8 +72,9 @@ class AsyncClient(Connection):
         """Close the connections."""
         await self._http.aclose()
 
-    def __getattr__(self, name: str) -> AsyncOperationMethod:
-        return AsyncOperationMethod(self, self._operation_of_method(name))
+    def __getattr__(self, name: str) -> Any:
+        named = self._named(name)
+        return AsyncOperationMethod(self, named) if isinstance(named, Operation) else AsyncResources(self, named)
 
     @overload
     async def run(self, operation: Operation[Any, Result], body: Body) -> Result: ...
@@ -94,17 +99,9 @@ class AsyncClient(Connection):
         operation = self.operations.get((await self._follow(status_of(job_id, self.retries))).operation)
         return AsyncJobHandle(self, job_id, operation.result if operation else None)
 
-    async def jobs(self, *, limit: int = 50, **filters: str | None) -> AsyncIterator[JobStatus]:
+    def jobs(self, *, limit: int = 50, **filters: str | None) -> AsyncIterator[JobStatus]:
         """Iterate over the caller's jobs, newest first."""
-        asked = {name: value for name, value in filters.items() if value is not None}
-        cursor: str | None = None
-        while limit > 0:
-            page, cursor = await self._follow(page_of_jobs(page_query(asked, limit, cursor), self.retries))
-            for job in page[:limit]:
-                yield job
-            limit -= len(page)
-            if cursor is None:
-                return
+        return self._pages("jobs", JobStatus, limit, filters)
 
     async def upload(self, content: bytes | Path, name: str | None = None) -> str:
         """Keep a file with the service and return its id, which a request may name."""
@@ -130,6 +127,19 @@ class AsyncClient(Connection):
         """
         document: dict[str, Any] = (await self._get("/health/live" if live else "/health/ready")).json()
         return document
+
+    async def _pages(
+        self, path: str, model: type[Listed], limit: int, filters: Mapping[str, str | None]
+    ) -> AsyncIterator[Listed]:
+        asked = {name: value for name, value in filters.items() if value is not None}
+        cursor: str | None = None
+        while limit > 0:
+            page, cursor = await self._follow(page_of(path, model, page_query(asked, limit, cursor), self.retries))
+            for one in page[:limit]:
+                yield one
+            limit -= len(page)
+            if cursor is None:
+                return
 
     async def _get(self, path: str) -> httpx.Response:
         return await self._follow(exchange(Call("GET", path), self.retries))
@@ -231,6 +241,27 @@ class AsyncOperationMethod:
     async def submit(self, *objects: Any, **options: Any) -> AsyncJobHandle[Any]:
         """Queue a job and return its handle at once."""
         return await self._client.submit(self.operation, body_of(self.operation, *objects, **options))
+
+
+class AsyncResources:
+    """The resources of one kind as an attribute of an :class:`AsyncClient`; the methods are those of :class:`~app.client.Resources`."""
+
+    def __init__(self, client: AsyncClient, kind: ResourceKind[Any]) -> None:
+        self._client = client
+        self.kind = kind
+        self.__doc__ = kind.summary
+
+    def list(self, *, limit: int = 50) -> AsyncIterator[Resource]:
+        """Iterate over the caller's, newest first, at most `limit`, without their details."""
+        return self._client._pages(self.kind.path, Resource, limit, {})
+
+    async def get(self, resource_id: str) -> Resource:
+        """Return one of the caller's, or a built-in one; `details` is the kind's own view of it."""
+        return await self._client._follow(resource_of(self.kind, resource_id, self._client.retries))
+
+    async def delete(self, resource_id: str) -> None:
+        """Remove one of the caller's, and the file that holds it."""
+        await self._client._follow(exchange(Call("DELETE", resource_path(self.kind, resource_id)), self._client.retries))
 
 
 async def _async_chunks(path: Path) -> AsyncIterator[bytes]:

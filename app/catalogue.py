@@ -1,4 +1,4 @@
-"""Loading the catalogue of operations that the settings name."""
+"""Loading the catalogue of operations that the settings name, and the kinds of resources that they make."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from solvers.operation import Operation
+from solvers.resource import ResourceKind
 
 
 def load_catalogue(path: str) -> Mapping[str, Operation[Any, Any]]:
@@ -44,3 +45,23 @@ def load_catalogue(path: str) -> Mapping[str, Operation[Any, Any]]:
         catalogue[operation.name] = operation
         paths.add(operation.path)
     return catalogue
+
+
+def resource_kinds(catalogue: Mapping[str, Operation[Any, Any]]) -> Mapping[str, ResourceKind[Any]]:
+    """Return the kinds of resources that the operations of a catalogue make, by what several of them are called.
+
+    Raises
+    ------
+    ValueError
+        If two kinds have the same path, media type or plural.
+
+    Examples
+    --------
+    >>> list(resource_kinds(load_catalogue("app.operations:CATALOGUE")))[:1]
+    ['predictors']
+    """
+    kinds = dict.fromkeys(operation.makes for operation in catalogue.values() if operation.makes is not None)
+    for what in ("path", "media_type", "plural"):
+        if len({getattr(kind, what) for kind in kinds}) < len(kinds):
+            raise ValueError(f"two kinds of resources have the same {what.replace('_', ' ')}")
+    return {kind.plural: kind for kind in kinds}

@@ -23,8 +23,8 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from app.catalogue import load_catalogue
-from app.client import Client, ProblemError
-from app.client_protocol import DEFAULT_URL
+from app.client import Client, ProblemError, Resources
+from app.service_connection import DEFAULT_URL
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
 from app.terminal import ProgressDisplay, output_console, progress_line, result_table
@@ -64,8 +64,10 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 jobs = typer.Typer(help="The jobs of a running service.", no_args_is_help=True)
+resources = typer.Typer(help="What operations made and a running service keeps, such as predictors.", no_args_is_help=True)
 keys = typer.Typer(help="API keys, kept in the job database of FORESOLVE_DATABASE_URL.", no_args_is_help=True)
 cli.add_typer(jobs, name="jobs")
+cli.add_typer(resources, name="resources")
 cli.add_typer(keys, name="keys")
 
 Url = Annotated[str, typer.Option(envvar="FORESOLVE_URL", help="Where the service listens.")]
@@ -251,6 +253,47 @@ def cancel(job_id: str, url: Url = DEFAULT_URL, key: Key = None) -> None:
     """Ask a job to end with the best that it has found."""
     with Client(url, key=key) as client:
         write(orjson.dumps(client.job(job_id).cancel().model_dump(mode="json")))
+
+
+Kind = Annotated[str, typer.Argument(help="What several of them are called, such as predictors.")]
+
+
+@resources.command("list")
+def list_resources(
+    kind: Kind,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+    key: Key = None,
+) -> None:
+    """List resources of one kind, newest first."""
+    with Client(url, key=key) as client:
+        found = list(_resources(client, kind).list(limit=limit))
+    if as_json:
+        write(orjson.dumps([one.model_dump(mode="json", exclude={"details"}) for one in found]))
+    else:
+        rows = [[one.id, str(one.created_at or ""), one.job or "", str(one.size)] for one in found]
+        _print_table([kind, "created", "made by", "bytes"], rows)
+
+
+@resources.command("show")
+def show_resource(kind: Kind, resource_id: str, url: Url = DEFAULT_URL, key: Key = None) -> None:
+    """Write a resource as JSON."""
+    with Client(url, key=key) as client:
+        write(orjson.dumps(_resources(client, kind).get(resource_id).model_dump(mode="json")))
+
+
+@resources.command("delete")
+def delete_resource(kind: Kind, resource_id: str, url: Url = DEFAULT_URL, key: Key = None) -> None:
+    """Remove a resource."""
+    with Client(url, key=key) as client:
+        _resources(client, kind).delete(resource_id)
+
+
+def _resources(client: Client, kind: str) -> Resources:
+    if kind not in client.resource_kinds:
+        raise InvalidInput(f"there are no resources {kind!r}; the catalogue makes {', '.join(client.resource_kinds) or 'none'}")
+    return Resources(client, client.resource_kinds[kind])
 
 
 @keys.command("create")

@@ -1,4 +1,4 @@
-"""Client of the service, synchronous and asynchronous, with one method per operation of the catalogue.
+"""Client of the service, synchronous and asynchronous, with one method per operation of the catalogue and what they make.
 
 >>> from app.client import Client
 >>> with Client("http://127.0.0.1:8000", key="fsk_…") as client:  # doctest: +SKIP
@@ -15,7 +15,7 @@ request body, and returns the operation's result model. The client imports the c
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -26,24 +26,26 @@ from pydantic import BaseModel
 
 from app.async_client import AsyncClient, AsyncJobHandle
 from app.client_protocol import (
-    DEFAULT_URL,
     Body,
     Call,
-    Connection,
     Flow,
     JobStatus,
+    Listed,
     Pause,
     ProblemError,
     Reply,
+    Resource,
     Unreachable,
     body_of,
     chunks,
     completed,
     exchange,
     name_of,
-    page_of_jobs,
+    page_of,
     page_query,
     parsed,
+    resource_of,
+    resource_path,
     result_of,
     status_of,
     submitted,
@@ -51,9 +53,22 @@ from app.client_protocol import (
     uploaded,
 )
 from app.event_stream import Event, EventStream
+from app.service_connection import DEFAULT_URL, Connection
 from solvers.operation import Operation
+from solvers.resource import ResourceKind
 
-__all__ = ["AsyncClient", "AsyncJobHandle", "Client", "Event", "JobHandle", "JobStatus", "ProblemError", "Unreachable"]
+__all__ = [
+    "AsyncClient",
+    "AsyncJobHandle",
+    "Client",
+    "Event",
+    "JobHandle",
+    "JobStatus",
+    "ProblemError",
+    "Resource",
+    "Resources",
+    "Unreachable",
+]
 
 T = TypeVar("T")
 Result = TypeVar("Result", bound=BaseModel)
@@ -79,7 +94,8 @@ class Client(Connection):
 
     Notes
     -----
-    Every operation is a method: ``graphs/max-cut`` named ``max-cut`` is :meth:`max_cut`; see :class:`OperationMethod`.
+    Every operation is a method: ``graphs/max-cut`` named ``max-cut`` is :meth:`max_cut`; see :class:`OperationMethod`. What operations
+    make is an attribute: ``predictors``; see :class:`Resources`.
     Errors are :class:`ProblemError` (the service said why), :class:`Unreachable` or, before anything is sent, an
     :class:`~solvers.operation.InvalidInput`. All are :class:`~solvers.operation.ForesolveError`.
     """
@@ -107,8 +123,10 @@ class Client(Connection):
         """Close the connections."""
         self._http.close()
 
-    def __getattr__(self, name: str) -> OperationMethod:
-        return OperationMethod(self, self._operation_of_method(name))
+    # Whatever the catalogue has: a method for an operation, an attribute for what is made.
+    def __getattr__(self, name: str) -> Any:
+        named = self._named(name)
+        return OperationMethod(self, named) if isinstance(named, Operation) else Resources(self, named)
 
     @overload
     def run(self, operation: Operation[Any, Result], body: Body) -> Result: ...
@@ -143,14 +161,7 @@ class Client(Connection):
         **filters
             Such as ``status="running"`` or ``operation="max-cut"``.
         """
-        asked = {name: value for name, value in filters.items() if value is not None}
-        cursor: str | None = None
-        while limit > 0:
-            page, cursor = self._follow(page_of_jobs(page_query(asked, limit, cursor), self.retries))
-            yield from page[:limit]
-            limit -= len(page)
-            if cursor is None:
-                return
+        return self._pages("jobs", JobStatus, limit, filters)
 
     def upload(self, content: bytes | Path, name: str | None = None) -> str:
         """Keep a file with the service and return its id, which a request may name."""
@@ -176,6 +187,16 @@ class Client(Connection):
         """
         document: dict[str, Any] = (self._get("/health/live" if live else "/health/ready")).json()
         return document
+
+    def _pages(self, path: str, model: type[Listed], limit: int, filters: Mapping[str, str | None]) -> Iterator[Listed]:
+        asked = {name: value for name, value in filters.items() if value is not None}
+        cursor: str | None = None
+        while limit > 0:
+            page, cursor = self._follow(page_of(path, model, page_query(asked, limit, cursor), self.retries))
+            yield from page[:limit]
+            limit -= len(page)
+            if cursor is None:
+                return
 
     def _get(self, path: str) -> httpx.Response:
         return self._follow(exchange(Call("GET", path), self.retries))
@@ -294,3 +315,24 @@ class OperationMethod:
     def submit(self, *objects: Any, **options: Any) -> JobHandle[Any]:
         """Queue a job and return its handle at once."""
         return self._client.submit(self.operation, body_of(self.operation, *objects, **options))
+
+
+class Resources:
+    """The resources of one kind as an attribute of a :class:`Client`: what operations made, until it is deleted."""
+
+    def __init__(self, client: Client, kind: ResourceKind[Any]) -> None:
+        self._client = client
+        self.kind = kind
+        self.__doc__ = kind.summary
+
+    def list(self, *, limit: int = 50) -> Iterator[Resource]:
+        """Iterate over the caller's, newest first, at most `limit`, without their details."""
+        return self._client._pages(self.kind.path, Resource, limit, {})
+
+    def get(self, resource_id: str) -> Resource:
+        """Return one of the caller's, or a built-in one; `details` is the kind's own view of it."""
+        return self._client._follow(resource_of(self.kind, resource_id, self._client.retries))
+
+    def delete(self, resource_id: str) -> None:
+        """Remove one of the caller's, and the file that holds it."""
+        self._client._follow(exchange(Call("DELETE", resource_path(self.kind, resource_id)), self._client.retries))

@@ -13,25 +13,25 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
+from urllib.parse import quote
 
 import httpx
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from app.catalogue import load_catalogue
 from app.request_body import with_values
-from app.settings import Settings
 from solvers.operation import ForesolveError, InvalidInput, Operation
+from solvers.resource import ResourceKind
 
 T = TypeVar("T")
 Result = TypeVar("Result", bound=BaseModel)
+Listed = TypeVar("Listed", bound=BaseModel)
 Body = Mapping[str, Any] | BaseModel
 
 ENDED: Final = frozenset({"succeeded", "failed", "cancelled"})
-DEFAULT_URL: Final = "http://127.0.0.1:8000"
 WAIT_SECONDS: Final = 30
 CHUNK_BYTES: Final = 1 << 20
 LONGEST_PAUSE: Final = 60.0
@@ -117,6 +117,16 @@ class JobStatus(BaseModel):
     def has_ended(self) -> bool:
         """Whether the job is succeeded, failed or cancelled."""
         return self.status in ENDED
+
+
+class Resource(BaseModel):
+    """Something that an operation made, such as a predictor, as the service shows it; a list leaves the details out."""
+
+    id: str
+    size: int
+    job: str | None = None
+    created_at: datetime | None = None
+    details: Any = None
 
 
 class Backoff:
@@ -279,11 +289,24 @@ def uploaded(content: bytes | Path, name: str, retries: int) -> Flow[str]:
     return str(orjson.loads(_document(reply))["id"])
 
 
-def page_of_jobs(filters: Mapping[str, str], retries: int) -> Flow[tuple[list[JobStatus], str | None]]:
-    """Return one page of jobs, newest first, and the cursor of the next."""
-    reply = yield from exchange(Call("GET", "/v1/jobs", params=filters), retries)
+def page_of(path: str, model: type[Listed], query: Mapping[str, str], retries: int) -> Flow[tuple[list[Listed], str | None]]:
+    """Return one page of a list, newest first, and the cursor of the next."""
+    reply = yield from exchange(Call("GET", f"/v1/{path}", params=query), retries)
     page = orjson.loads(_document(reply))
-    return [JobStatus.model_validate(job) for job in page["jobs"]], cast("str | None", page.get("next_cursor"))
+    return [model.model_validate(one) for one in page[path.rpartition("/")[2]]], cast("str | None", page.get("next_cursor"))
+
+
+def resource_of(kind: ResourceKind[Any], resource_id: str, retries: int) -> Flow[Resource]:
+    """Return a resource with its details."""
+    reply = yield from exchange(Call("GET", resource_path(kind, resource_id)), retries)
+    shown = Resource.model_validate_json(_document(reply))
+    shown.details = kind.view.model_validate(shown.details)
+    return shown
+
+
+def resource_path(kind: ResourceKind[Any], resource_id: str) -> str:
+    """Return the path of one resource."""
+    return f"/v1/{kind.path}/{quote(resource_id, safe='')}"
 
 
 def _job_id(reply: httpx.Response) -> str:
@@ -295,55 +318,6 @@ def _document(reply: httpx.Response) -> bytes:
     if not reply.content.lstrip().startswith(b"{"):
         raise Unreachable(f"what answers at {reply.url.copy_with(path='/', query=None)} is not this service")
     return reply.content
-
-
-class Connection:
-    """What both clients know: where the service is, who asks, and the operations."""
-
-    def __init__(
-        self,
-        url: str = DEFAULT_URL,
-        *,
-        key: str | None = None,
-        retries: int = 5,
-        timeout: float = 30.0,
-        catalogue: str | None = None,
-    ) -> None:
-        self.url = url.rstrip("/")
-        self.retries = retries
-        self.timeout = timeout
-        self._catalogue_path = catalogue
-        self._headers = {"User-Agent": "foresolve-client", "Accept": "application/json"}
-        if key is not None:
-            if not key.isascii() or not key.isprintable():
-                raise InvalidInput("an API key consists of printable ASCII characters")
-            self._headers["Authorization"] = f"Bearer {key}"
-
-    @cached_property
-    def operations(self) -> Mapping[str, Operation[Any, Any]]:
-        """The operations of the local catalogue, by name."""
-        return load_catalogue(self._catalogue_path or Settings().catalogue)
-
-    def _operation(self, operation: str | Operation[Any, Any]) -> Operation[Any, Any]:
-        if isinstance(operation, Operation):
-            return operation
-        try:
-            return self.operations[operation]
-        except KeyError:
-            known = ", ".join(self.operations)
-            raise InvalidInput(f"there is no operation {operation!r}; the catalogue has {known}") from None
-
-    def _operation_of_method(self, name: str) -> Operation[Any, Any]:
-        operation = None if name.startswith("_") else self.operations.get(name.replace("_", "-"))
-        if operation is None:
-            raise AttributeError(f"the client has no method {name!r}, and the catalogue no operation of that name")
-        return operation
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(name.replace("-", "_") for name in self.operations)})
-
-    def _timeout(self, call: Call) -> httpx.Timeout:
-        return httpx.Timeout(self.timeout, read=self.timeout + call.waits)
 
 
 def body_of(operation: Operation[Any, Any], *objects: Any, **options: Any) -> Body:
@@ -362,7 +336,7 @@ def body_of(operation: Operation[Any, Any], *objects: Any, **options: Any) -> Bo
 
 
 def page_query(filters: Mapping[str, str], limit: int, cursor: str | None) -> dict[str, str]:
-    """Return the query for the next page of at most `limit` jobs."""
+    """Return the query for the next page of a list, of which at most `limit` are wanted."""
     page = {"limit": str(min(limit, 100))}
     return {**filters, **page} if cursor is None else {**filters, **page, "cursor": cursor}
 

@@ -17,6 +17,7 @@ from app.api.files import Keeper, Reader, remove_file
 from app.api.job_documents import json_response, timestamp
 from app.api.refusals import EVERYWHERE, Refusal, documented
 from app.api.service import Service, service_of
+from app.catalogue import resource_kinds
 from app.identifiers import is_id
 from app.jobs.file_records import FileRecord
 from app.security import Caller
@@ -45,14 +46,10 @@ def resources_router(catalogue: Mapping[str, Operation[Any, Any]]) -> APIRouter:
     Raises
     ------
     ValueError
-        If two kinds have the same path or media type.
+        If two kinds have the same path, media type or plural.
     """
-    kinds = list(dict.fromkeys(operation.makes for operation in catalogue.values() if operation.makes is not None))
-    for what in ("path", "media_type"):
-        if len({getattr(kind, what) for kind in kinds}) < len(kinds):
-            raise ValueError(f"two kinds of resources have the same {what}")
     router = APIRouter()
-    for kind in kinds:
+    for kind in resource_kinds(catalogue).values():
         router.include_router(_router_of(kind))
     return router
 

@@ -5,14 +5,16 @@ number T of decision stumps (one split, two leaves each), fitted by minimising o
 splits and leaf values: no boosting, no bagging. After M. Gabidolla and M. Á. Carreira-Perpiñán, "Generalized additive models via direct
 optimization of regularized decision stump forests" (ICML 2025).
 
-From rows to a forest:
+From rows to a forest (:mod:`~solvers.gam.training` is the way in):
 
 - :mod:`~solvers.gam.binning` sorts every feature into bins, :mod:`~solvers.gam.candidate_columns` lists the steps a forest may take;
-- :mod:`~solvers.gam.gram` sums the rows up in the inner products of these steps; whatever follows costs nothing per row.
-  :mod:`~solvers.gam.moments` keeps the sums of each fold;
+- :mod:`~solvers.gam.gram` sums the rows up in the inner products of these steps; whatever follows costs nothing per row. Where they do
+  not fit in memory, :mod:`~solvers.gam.row_engine` computes them as they are asked for. :mod:`~solvers.gam.moments` keeps the sums of
+  each fold;
 - :mod:`~solvers.gam.forest` alternates :mod:`exact moves of single stumps <solvers.gam.stump_updates>` and
   :mod:`joint fits of all leaves <solvers.gam.joint_fit>`; :mod:`~solvers.gam.restarts` tries other starts, among them the convex
-  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be;
+  :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be
+  (:mod:`~solvers.gam.logistic_bound` for classes);
 - :mod:`~solvers.gam.losses` and :mod:`~solvers.gam.reweighted_fit` reduce every other loss to weighted least squares, with
   :mod:`Newton steps on the leaves <solvers.gam.leaf_newton>` to fall back on; :mod:`~solvers.gam.multinomial_fit` goes class by class.
 

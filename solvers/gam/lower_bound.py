@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.gam.candidate_columns import CandidateColumns
-from solvers.gam.forest import Forest, ForestOptions
+from solvers.gam.forest import ColumnProducts, Forest, ForestOptions
 from solvers.gam.gram import Gram, Response
-from solvers.gam.relaxation import Relaxation, effective_stumps
+from solvers.gam.relaxation import Relaxation, relaxed_ridge
 
 SWEEPS_PER_BOUND = 10
 MOST_SWEEPS = 1000
@@ -26,6 +26,7 @@ RELAXATION_GAP = 1e-4
 # Multiply-adds per row; counted and not timed, so that the answer can be reproduced.
 WORK_PER_ROW = 20_000
 FEWEST_ROWS, MOST_ROWS = 2_500, 100_000
+ROUNDS, COLUMNS_PER_ROUND = 10, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Certificate:
 
 
 def certify(
-    gram: Gram,
+    products: ColumnProducts,
     response: Response,
     columns: CandidateColumns,
     options: ForestOptions,
@@ -67,25 +68,42 @@ def certify(
 
     Parameters
     ----------
+    products : Gram or RowProducts
     forest : Forest
         What was fitted on the same sums.
     n_rows : int
         Rows behind the sums; the work is limited in proportion to them.
     iterations : int, optional
-        Sweeps of the relaxation, instead of that limit.
+        Sweeps of the relaxation, instead of that limit (without a Gram: rounds, see :func:`_bound_on_rows`).
 
     Notes
     -----
-    Stops when the relaxation itself is solved to 1e-4 of J. It is solved for the ridge and the number of stumps alone, so that a gap
-    remains even for the best forest.
+    Stops when the relaxation itself is solved to 1e-4 of J. A gap remains even for the best forest, for the relaxation is below it.
     """
     objective = forest.objective
-    null = response.squares / 2
-    if null == 0 or options.n_stumps == 0 or len(columns) == 0:
+    if response.squares == 0 or options.n_stumps == 0 or len(columns) == 0:
         return certified(objective, objective, 0)
     if options.alpha == 0:
         return Certificate(objective, None, None, "alpha", 0)
-    relaxation = Relaxation(gram, response, columns, options, forest.heights(len(columns)))
+    if isinstance(products, Gram):
+        bound, spent = _bound_on_gram(products, response, columns, options, forest, n_rows, iterations)
+    else:
+        bound, spent = _bound_on_rows(products, response, columns, options, forest, ROUNDS if iterations is None else iterations)
+    return certified(objective, bound, spent)
+
+
+def _bound_on_gram(
+    gram: Gram,
+    response: Response,
+    columns: CandidateColumns,
+    options: ForestOptions,
+    forest: Forest,
+    n_rows: int,
+    iterations: int | None,
+) -> tuple[float, int]:
+    """Sweep over all columns from the fitted heights; return the best bound and the sweeps."""
+    mu = relaxed_ridge(options, len(columns))
+    relaxation = Relaxation(gram, response, columns, mu=mu, l1=options.l1, start=forest.heights(len(columns)))
     bound = dual_bound(relaxation.heights, relaxation.correlations, response, columns, options)
     budget = WORK_PER_ROW * min(max(n_rows, FEWEST_ROWS), MOST_ROWS) / len(columns)
     sweeps, most = 0, MOST_SWEEPS if iterations is None else iterations
@@ -95,9 +113,41 @@ def certify(
         sweeps += step
         budget -= changed
         bound = max(bound, dual_bound(relaxation.heights, relaxation.correlations, response, columns, options))
-        if changed == 0 or (iterations is None and relaxation.objective() - bound <= RELAXATION_GAP * objective):
+        if changed == 0 or (iterations is None and relaxation.objective() - bound <= RELAXATION_GAP * forest.objective):
             break
-    return certified(objective, bound, sweeps)
+    return bound, sweeps
+
+
+def _bound_on_rows(
+    products: ColumnProducts,
+    response: Response,
+    columns: CandidateColumns,
+    options: ForestOptions,
+    forest: Forest,
+    rounds: int,
+) -> tuple[float, int]:
+    """Solve the relaxation on the columns in use and, round by round, the columns that it lacks most; return bound and rounds.
+
+    A round costs a few passes over the rows: all correlations, and the products of the columns that were added.
+    """
+    mu, l1 = relaxed_ridge(options, len(columns)), options.l1
+    heights, part = forest.heights(len(columns)), forest.columns
+    correlations = response.correlations - products.combine(part, heights[part])
+    bound, spent = dual_bound(heights, correlations, response, columns, options), 0
+    for _ in range(rounds):
+        lacking = np.flatnonzero(allowed_pull(correlations, columns) > mu * np.abs(heights).sum() + l1)
+        lacking = np.setdiff1d(lacking, part)
+        worst = np.argsort(-allowed_pull(correlations, columns)[lacking], kind="stable")
+        part = np.sort(np.concatenate([part, lacking[worst[:COLUMNS_PER_ROUND]]]))
+        gram = Gram(products.block(part), products.diagonal[part], products.shares[part], products.total)
+        mine = Response(response.correlations[part], response.mean, response.squares)
+        relaxation = Relaxation(gram, mine, columns.subset(part), mu=mu, l1=l1, start=heights[part])
+        heights[part] = relaxation.solve()
+        correlations = response.correlations - products.combine(part, heights[part])
+        bound, spent = max(bound, dual_bound(heights, correlations, response, columns, options)), spent + 1
+        if relaxation.objective() - bound <= RELAXATION_GAP * forest.objective:
+            break
+    return bound, spent
 
 
 def certified(objective: float, lower_bound: float, iterations: int) -> Certificate:
@@ -127,7 +177,7 @@ def dual_bound(
     >>> dual_bound(np.array([2.0]), np.array([2.0]), response, columns, ForestOptions(n_stumps=1, alpha=1.0))
     4.0
     """
-    stumps = effective_stumps(options, len(columns))
+    stumps = options.alpha / relaxed_ridge(options, len(columns))
     fitted, left = float(response.correlations @ heights), float(correlations @ heights)
     along = response.squares - fitted
     residual = max(0.0, response.squares - fitted - left)
@@ -146,5 +196,10 @@ def dual_bound(
 
 def steepest_step(correlations: np.ndarray, columns: CandidateColumns) -> float:
     """Return ||U'r||_inf, of columns with one allowed sign only the part of that sign."""
-    allowed = np.where(columns.sign == 0, np.abs(correlations), columns.sign * correlations)
-    return float(allowed.max(initial=0.0))
+    return float(allowed_pull(correlations, columns).max(initial=0.0))
+
+
+def allowed_pull(correlations: np.ndarray, columns: CandidateColumns) -> np.ndarray:
+    """Return |s_j|, and the sign times s_j where only one sign is allowed."""
+    pull: np.ndarray = np.where(columns.sign == 0, np.abs(correlations), columns.sign * correlations)
+    return pull

@@ -22,7 +22,7 @@ class OffsetDocument(BaseModel, extra="forbid"):
     kind: Literal["offset", "exposure"] = Field(description="An exposure adds its logarithm to the decision.")
 
 
-class ShapeDocument(BaseModel, extra="forbid"):
+class ShapeDocument(BaseModel, extra="forbid", populate_by_name=True, serialize_by_alias=True):
     """One shape function."""
 
     name: str
@@ -51,7 +51,7 @@ class ModelDocument(BaseModel, extra="forbid"):
 
     def to_json(self) -> str:
         """Return the text of the document, the same for equal models."""
-        document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        document = self.model_dump(mode="json", exclude_none=True)
         for shape in document["features"]:
             for unused in ("levels", "unseen") if shape["type"] == "numeric" else ("thresholds",):
                 del shape[unused]

@@ -21,9 +21,9 @@ from solvers.gam.gram import Gram, Response
 TOLERANCE = 1e-8
 
 
-def effective_stumps(options: ForestOptions, n_columns: int) -> float:
-    """Return the stumps that share the ridge, those of the smoothing base included."""
-    return options.n_stumps + options.smoothing * n_columns
+def relaxed_ridge(options: ForestOptions, n_columns: int) -> float:
+    """Return mu: alpha by the stumps that share it, those of the smoothing base of all columns included."""
+    return options.alpha / (options.n_stumps + options.smoothing * n_columns)
 
 
 class Relaxation:
@@ -34,8 +34,7 @@ class Relaxation:
     gram : Gram
     response : Response
     columns : CandidateColumns
-    options : ForestOptions
-        With `alpha` and `n_stumps` positive.
+    mu, l1 : float
     start : float array of shape (p,), optional
         Heights to begin with.
 
@@ -48,11 +47,18 @@ class Relaxation:
     """
 
     def __init__(
-        self, gram: Gram, response: Response, columns: CandidateColumns, options: ForestOptions, start: np.ndarray | None = None
+        self,
+        gram: Gram,
+        response: Response,
+        columns: CandidateColumns,
+        *,
+        mu: float,
+        l1: float = 0.0,
+        start: np.ndarray | None = None,
     ) -> None:
-        self.mu = options.alpha / effective_stumps(options, len(columns))
+        self.mu, self._l1 = mu, l1
         self.heights = np.zeros(len(columns)) if start is None else np.array(start, dtype=np.float64)
-        self._gram, self._response, self._l1 = gram, response, options.l1
+        self._gram, self._response = gram, response
         self._up = (columns.sign >= 0).astype(np.float64)
         self._down = (columns.sign <= 0).astype(np.float64)
         self.refresh()

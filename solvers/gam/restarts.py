@@ -14,7 +14,7 @@ import numpy as np
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, fit_forest
 from solvers.gam.gram import Gram, Response
-from solvers.gam.relaxation import Relaxation, stumps_of
+from solvers.gam.relaxation import Relaxation, relaxed_ridge, stumps_of
 
 DROPPED_SHARE = 0.3
 
@@ -53,7 +53,7 @@ def best_forest(
     if init != "relaxation" or not from_relaxation:
         forests.append(fit_forest(gram, response, columns, options, should_stop=should_stop))
     if from_relaxation and isinstance(gram, Gram):
-        heights = Relaxation(gram, response, columns, options).solve()
+        heights = Relaxation(gram, response, columns, mu=relaxed_ridge(options, len(columns)), l1=options.l1).solve()
         start = stumps_of(heights, options.n_stumps)
         forests.append(fit_forest(gram, response, columns, options, start=start, should_stop=should_stop))
     best = min(forests, key=lambda forest: forest.objective)

@@ -159,11 +159,24 @@ def sweep(products, rules, correlations, stumps):  # type: ignore[no-untyped-def
 @njit(cache=True, nogil=True)
 def take_out(row, correlations, stumps, t, feature):  # type: ignore[no-untyped-def]
     """Take a stump out of the forest; it keeps its column and step to be compared with."""
-    column = stumps.columns[t]
     add_row(row, correlations, stumps.steps[t])
+    count_out(stumps, stumps.columns[t], feature)
+
+
+@njit(cache=True, nogil=True)
+def count_out(stumps, column, feature):  # type: ignore[no-untyped-def]
+    """Count one stump less on a column."""
     stumps.on_column[column] -= 1
     if stumps.on_column[column] == 0:
         stumps.in_feature[feature[column]] -= 1
+
+
+@njit(cache=True, nogil=True)
+def count_in(stumps, column, feature):  # type: ignore[no-untyped-def]
+    """Count one stump more on a column."""
+    if stumps.on_column[column] == 0:
+        stumps.in_feature[feature[column]] += 1
+    stumps.on_column[column] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -174,9 +187,7 @@ def put_in(rules, correlations, stumps, t, old, new):  # type: ignore[no-untyped
     stumps.columns[t] = new
     stumps.steps[t] = step
     if new >= 0:
-        if stumps.on_column[new] == 0:
-            stumps.in_feature[rules.feature[new]] += 1
-        stumps.on_column[new] += 1
+        count_in(stumps, new, rules.feature)
     return decrease + _decrease(rules, correlations, new, step)
 
 
@@ -267,25 +278,29 @@ def swap_residual(products, rules, correlations, stumps):  # type: ignore[no-unt
     """
     gains = np.empty(correlations.size)
     without = np.empty(correlations.size)
-    seen = np.zeros(correlations.size, np.bool_)
-    residual, has_empty = 0.0, False
+    seen = np.zeros(correlations.size + 1, np.bool_)  # the last entry stands for empty stumps
+    residual = 0.0
     for t in range(stumps.columns.size):
         column = stumps.columns[t]
-        if (column < 0 and has_empty) or (column >= 0 and seen[column]):
+        if seen[column]:
             continue
+        seen[column] = True
         without[:] = correlations
         if column >= 0:
-            seen[column] = True
-            take_out(products[column], without, stumps, t, rules.feature)
-        top = _all_gains(rules, without, gains)
-        if rules.max_features < stumps.in_feature.size or rules.max_steps < gains.size:
-            top = _close_full_features(rules, stumps, gains)
-        if column >= 0:
-            residual = max(residual, top - gains[column])
-            if stumps.on_column[column] == 0:
-                stumps.in_feature[rules.feature[column]] += 1
-            stumps.on_column[column] += 1
-        else:
-            has_empty = True
-            residual = max(residual, top - rules.l0)
+            add_row(products[column], without, stumps.steps[t])
+        residual = max(residual, swap_gain(rules, without, stumps, column, gains))
     return residual
+
+
+@njit(cache=True, nogil=True)
+def swap_gain(rules, without, stumps, column, gains):  # type: ignore[no-untyped-def]
+    """Return the most that one stump on `column` could gain elsewhere, given the correlations without it."""
+    if column >= 0:
+        count_out(stumps, column, rules.feature)
+    top = max(_all_gains(rules, without, gains), rules.l0)
+    if rules.max_features < stumps.in_feature.size or rules.max_steps < gains.size:
+        top = max(_close_full_features(rules, stumps, gains), rules.l0)
+    if column < 0:
+        return top - rules.l0
+    count_in(stumps, column, rules.feature)
+    return top - gains[column]

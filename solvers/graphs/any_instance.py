@@ -1,4 +1,4 @@
-"""A request about any of the problems: its instance is a graph or a set system, as the problem has it."""
+"""An instance of any of the problems: a graph or a set system, as the problem has it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, model_valida
 from solvers.graphs import adapters, set_cover_request
 from solvers.graphs.arrays import Integer, list_of
 from solvers.graphs.canonical import Instance
+from solvers.graphs.canonical import Problem as GraphProblem
 from solvers.graphs.request import GraphSource, InstanceFields
 from solvers.graphs.set_cover_request import SetSystemFields, SetSystemSource
 from solvers.graphs.set_system import SetSystem
@@ -31,10 +32,9 @@ def _source(value: Any) -> Any:
     return _SOURCES[is_set_system].validate_python(value)
 
 
-class AnyInstanceFields(InstanceFields):
-    """A problem, and the graph or set system that it is about."""
+class AnyInstance(InstanceFields):
+    """A graph or a set system: either the fields of an inline one, or `graph`."""
 
-    problem: AnyProblem = Field(description="What is to be solved.")
     graph: Annotated[Any, PlainValidator(_source, json_schema_input_type=GraphSource | SetSystemSource | None)] = Field(
         None, description="The graph or set system in another form, in place of the fields of an inline one."
     )
@@ -48,26 +48,45 @@ class AnyInstanceFields(InstanceFields):
 
     @model_validator(mode="after")
     def _is_one_instance(self) -> Self:
-        foreign = _OF_GRAPHS if self.problem == "set-cover" else _OF_SET_SYSTEMS
+        # A file may be either; the problem tells once it is known.
+        if isinstance(self.graph, SetSystemSource) or any(getattr(self, name) is not None for name in _OF_SET_SYSTEMS):
+            self.require_one_instance_of("set-cover")
+        elif self.graph is None or any(getattr(self, name) is not None for name in _OF_GRAPHS):
+            self.require_one_graph()
+        return self
+
+    def require_one_instance_of(self, problem: AnyProblem) -> None:
+        """Refuse with a ValueError what gives no instance of a problem, or more than one."""
+        foreign = _OF_GRAPHS if problem == "set-cover" else _OF_SET_SYSTEMS
         stray = [name for name in foreign if getattr(self, name) is not None]
         if stray:
-            raise ValueError(f"{self.problem} has no {', '.join(stray)}")
-        if self.problem != "set-cover":
+            raise ValueError(f"{problem} has no {', '.join(stray)}")
+        if problem != "set-cover":
             self.require_one_graph()
         elif (self.graph is None) == (self.sets is None):
             raise ValueError("give the system as 'sets' or as 'graph'")
         elif self.graph is not None and (self.num_elements, self.costs, self.labels, self.index_base) != (None,) * 4:
             raise ValueError("give the system inline or as 'graph', not both")
-        return self
 
-    def read(self, context: Context) -> Instance:
+    def read_as(self, problem: AnyProblem, context: Context) -> Instance | SetSystem:
+        """Return the instance as a problem looks at it, whose elements some set covers; faults as for the two that it may be."""
+        try:
+            self.require_one_instance_of(problem)
+        except ValueError as fault:
+            raise InvalidInput(str(fault), pointer="") from None
+        if problem != "set-cover":
+            return self.read_graph(problem, context)
+        system = self.read_system(context)
+        system.require_coverable()
+        return system
+
+    def read_graph(self, problem: GraphProblem, context: Context) -> Instance:
         """Return the graph in canonical order, as the problem looks at it; faults as for :meth:`read_instance`."""
-        assert self.problem != "set-cover"
         if isinstance(self.graph, SetSystemSource):
             raise InvalidInput(
-                f"{self.problem} is about a graph, not a set system in format {self.graph.format}", pointer="/graph/format"
+                f"{problem} is about a graph, not a set system in format {self.graph.format}", pointer="/graph/format"
             )
-        return self.read_instance(context, self.problem)
+        return self.read_instance(context, problem)
 
     def read_system(self, context: Context) -> SetSystem:
         """Return the set system; faults as for :meth:`solvers.graphs.set_cover_request.SetSystemFields.read_system`."""
@@ -86,6 +105,22 @@ class AnyInstanceFields(InstanceFields):
             graph=source,
         )
         return fields.read_system(context)
+
+
+class AnyInstanceFields(AnyInstance):
+    """A problem, and the graph or set system that it is about."""
+
+    problem: AnyProblem = Field(description="What is to be solved.")
+
+    @model_validator(mode="after")
+    def _is_one_instance(self) -> Self:
+        self.require_one_instance_of(self.problem)
+        return self
+
+    def read(self, context: Context) -> Instance:
+        """Return the graph in canonical order, as the problem looks at it; faults as for :meth:`read_instance`."""
+        assert self.problem != "set-cover"
+        return self.read_graph(self.problem, context)
 
 
 def body_of(problem: AnyProblem) -> Callable[..., dict[str, Any]]:

@@ -11,12 +11,22 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from solvers.field_faults import from_validation_error
 from solvers.graphs.arrays import as_written, list_of
 from solvers.graphs.independent_set import INDEPENDENT_SET
-from solvers.graphs.max_cut import MAX_CUT, PETERSEN_EDGES
+from solvers.graphs.max_cut import MAX_CUT, PETERSEN_EDGES, CutOptions
 from solvers.graphs.request import SearchOptions
 from solvers.graphs.result import GraphResult
 from solvers.graphs.set_cover import SET_COVER
@@ -88,6 +98,11 @@ def _known(problem: str) -> str:
     return problem
 
 
+def _options_of(value: Any, info: ValidationInfo) -> Any:
+    operation = SOLVERS[info.data.get("problem", "max-cut")]
+    return TypeAdapter(operation.request.model_fields["options"].annotation).validate_python(value)
+
+
 class BatchRequest(BaseModel):
     """Instances of one problem, and how to search for their solutions."""
 
@@ -99,8 +114,10 @@ class BatchRequest(BaseModel):
     instances: Annotated[list[Any], list_of({"type": "object"})] = Field(
         max_length=MOST_INSTANCES, description="Request bodies of that operation without `options`."
     )
-    options: SearchOptions = Field(
-        default_factory=SearchOptions, description="Common to all instances; `time_limit` is that of the batch."
+    options: Annotated[Any, PlainValidator(_options_of, json_schema_input_type=SearchOptions | CutOptions)] = Field(
+        default_factory=dict,
+        validate_default=True,
+        description="Those of that operation, common to all instances; `time_limit` is that of the batch.",
     )
 
 

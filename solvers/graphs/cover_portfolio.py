@@ -38,6 +38,7 @@ from solvers.graphs.exact_independent_sets import (
     looks_finishable,
     set_at_once,
 )
+from solvers.graphs.guarantee import RatioGuarantee, colouring_guarantee, local_ratio_guarantee
 from solvers.graphs.hochbaum import coloured_cover
 from solvers.graphs.local_ratio import local_ratio_cover
 from solvers.graphs.min_degree_greedy import completed_in_order, extended_greedily, min_degree_greedy
@@ -81,8 +82,8 @@ class CoverPortfolio:
     ----------
     progress : Progress
     kernel : CoverKernel
-    colouring_ratio : float or None
-        The cover weighs at most so many times the least, if a colouring of the linear relaxation's kernel was offered.
+    cover_guarantee : RatioGuarantee or None
+        How many times the least weight the cover weighs at most, by the stages that were carried out.
     followed : FollowedRule or None
     """
 
@@ -90,7 +91,7 @@ class CoverPortfolio:
         self._is_cover = is_cover
         self._course = course
         self._clock = course.clock
-        self.colouring_ratio: float | None = None
+        self.cover_guarantee: RatioGuarantee | None = None
         self.followed: FollowedRule | None = None
         kernel = CoverKernel(
             instance.num_vertices,
@@ -126,6 +127,8 @@ class CoverPortfolio:
 
     def _start_greedily(self) -> None:
         if not self._components:
+            # What reductions settle leaves nothing to colour.
+            self.cover_guarantee = colouring_guarantee(1.0)
             return
         csr, weights = self._space.csr, self._space.weights
         greedy = min_degree_greedy(csr, weights, stop=self._clock.is_over)
@@ -134,6 +137,7 @@ class CoverPortfolio:
         self.progress.offer_free(self._greedy, "greedy")
         if not self._clock.is_over():
             packed = local_ratio_cover(csr, weights)
+            self.cover_guarantee = local_ratio_guarantee()
             self._offer_free(~packed.members, "local_ratio")
         self._clock.lap("greedy")
 
@@ -209,9 +213,10 @@ class CoverPortfolio:
                 self._offer_bound(part, component, matching_cover_bound(csr, component.weights, stop=stop))
         self._clock.lap("bounds")
         if len(ratios) == len(self._components):
-            self._offer_free(independent, "hochbaum")
             proven = [ratio for ratio in ratios if ratio is not None]
-            self.colouring_ratio = max(proven, default=1.0) if len(proven) == len(ratios) else None
+            if len(proven) == len(ratios):
+                self.cover_guarantee = colouring_guarantee(max(proven))
+            self._offer_free(independent, "hochbaum")
             self._clock.lap("rounding")
 
     def _offer_bound(self, part: int, component: VertexComponent, on_covers: Bound) -> None:

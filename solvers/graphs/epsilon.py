@@ -7,13 +7,16 @@ using Predictions", ICML 2025). Symbols: k_v -> `votes`, y_v -> `votes_in`, rho 
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.graphs.predictions import Array, EdgePredictions, count_votes
+from solvers.graphs.predictions import Array, count_votes, ternary
 from solvers.operation import InvalidInput
+
+Method: TypeAlias = Literal["moment", "em", "reference"]
 
 NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal distribution: every interval here covers 95 %
 
@@ -26,7 +29,7 @@ class EpsilonEstimate(NamedTuple):
     epsilon : float or None
         None where the bits cannot tell; negative, against a reference, where they are wrong more often than right.
     interval : (float, float) or None
-        95 % confidence, taking the vertices (`moment`) or the bits (`reference`) as independent.
+        95 % confidence, taking the vertices as independent; against a reference, correlated bits count for as few as they are worth.
     asymmetry : float or None
         abs(P(1 | in) + P(1 | out) - 1): 0 where both sides are predicted equally well.
     overdispersion : float or None
@@ -43,18 +46,18 @@ def estimate_epsilon(
     edges: npt.ArrayLike,
     bits: npt.ArrayLike,
     reference: npt.ArrayLike | None = None,
-    method: Literal["moment", "em", "reference"] | None = None,
+    method: Method | None = None,
 ) -> EpsilonEstimate:
     """Estimate how often the bits are right.
 
     Parameters
     ----------
-    edges : array_like of int, shape (r, 2)
-        The vertices that each row of `bits` speaks of.
-    bits : array_like of int, shape (r, 2)
+    edges : array_like of int, shape (r, 2) or (r,)
+        The vertices that each row of `bits` speaks of; of incidence bits, the set that each speaks of.
+    bits : array_like of int, of the same shape
         1, 0, or -1 where a bit is missing.
     reference : array_like of int, shape (n,), optional
-        The solution that the bits are about, 0 or 1 per vertex.
+        The solution that the bits are about, 0 or 1 per vertex or set.
     method : {"moment", "em", "reference"}, optional
         ``moment``: how often two bits about one vertex agree. ``em``: fit a mixture of two binomials, whose sides may be
         predicted unequally well. ``reference``: count the right bits. Default: ``reference`` where there is one, else ``moment``.
@@ -66,7 +69,11 @@ def estimate_epsilon(
     Raises
     ------
     InvalidInput
-        If ``reference`` is asked for and there is none, or it is too short.
+        If a bit is none of 0, 1 and -1, shapes differ, or ``reference`` is asked for and there is none, or it is too short.
+
+    See Also
+    --------
+    pooled_epsilon : The same from several past instances.
 
     Notes
     -----
@@ -80,16 +87,70 @@ def estimate_epsilon(
     >>> estimate_epsilon([[0, 1], [0, 2]], [[1, 0], [0, 0]], reference=[1, 0, 0]).epsilon
     0.25
     """
-    predictions = EdgePredictions(np.asarray(bits), endpoints=np.asarray(edges, dtype=np.int64).reshape(-1, 2))
-    endpoints = predictions.endpoints
-    assert endpoints is not None
+    about = np.asarray(edges, dtype=np.int64)
+    given = ternary(bits, "edge_bits", (None,) if about.ndim == 1 and about.size else (None, 2))
+    about = about.reshape(-1, 2) if about.size == 0 else about
+    if about.shape != given.shape:
+        raise InvalidInput(f"bits of shape {given.shape} for vertices of shape {about.shape}", pointer="/edge_bits")
+    if about.min(initial=0) < 0:
+        raise InvalidInput("a vertex is a position from 0 up", pointer="/edges")
     method = method or ("moment" if reference is None else "reference")
     if method == "reference":
         if reference is None:
             raise InvalidInput("counting right bits needs a reference solution", pointer="/reference")
-        return _against_reference(endpoints, predictions.bits, np.asarray(reference, dtype=np.int8))
-    votes, votes_in = count_votes(endpoints, predictions.bits, int(endpoints.max(initial=-1)) + 1)
+        return _against_reference(about, given, np.asarray(reference, dtype=np.int8))
+    votes, votes_in = count_votes(about, given, int(about.max(initial=-1)) + 1)
     return moment_estimate(votes, votes_in) if method == "moment" else _mixture_estimate(votes, votes_in)
+
+
+Past: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike | None]
+"""Of one instance the `edges`, `bits` and `reference` of :func:`estimate_epsilon`."""
+
+
+def pooled_epsilon(past: Iterable[Past], method: Method | None = None) -> EpsilonEstimate:
+    """Estimate how often the bits of one source are right from several instances together.
+
+    Parameters
+    ----------
+    past : iterable of (edges, bits, reference)
+        As for :func:`estimate_epsilon`; the reference may be None. Vertices of different instances have nothing to do with each other.
+    method : {"moment", "em", "reference"}, optional
+        Default: ``reference`` if every instance has one, else ``moment``.
+
+    Raises
+    ------
+    InvalidInput
+        As for :func:`estimate_epsilon`.
+
+    Examples
+    --------
+    >>> days = [([[0, 1]], [[1, 0]], [1, 0]), ([[0, 1], [1, 2]], [[0, 0], [0, 1]], [0, 1, 0])]
+    >>> pooled_epsilon(days).epsilon == 3 / 6 - 0.5
+    True
+    """
+    edges, bits, references = [], [], []
+    offset = 0
+    for number, (one_edges, one_bits, reference) in enumerate(past):
+        about, given = np.asarray(one_edges, dtype=np.int64), np.asarray(one_bits)
+        if about.size != given.size:
+            raise InvalidInput(f"{given.size} bits for {about.size} vertices", pointer=f"/{number}/edge_bits")
+        size = int(about.max(initial=-1)) + 1
+        if reference is not None:
+            known = np.asarray(reference, dtype=np.int8)
+            if len(known) < size:
+                raise InvalidInput(f"a reference of {len(known)} vertices is too short", pointer=f"/{number}/reference")
+            references.append(known)
+            size = len(known)
+        edges.append(about.ravel() + offset)
+        bits.append(given.ravel())
+        offset += size
+    has_all = len(references) == len(edges) > 0
+    return estimate_epsilon(
+        np.concatenate(edges) if edges else [],
+        np.concatenate(bits) if bits else [],
+        np.concatenate(references) if has_all else None,
+        method,
+    )
 
 
 def moment_estimate(votes: Array, votes_in: Array) -> EpsilonEstimate:
@@ -165,13 +226,17 @@ def _against_reference(endpoints: Array, bits: Array, reference: Array) -> Epsil
     if len(given) == 0:
         return EpsilonEstimate(None)
     share_right = float((given == truth).mean())
-    low, high = wilson_interval(share_right, len(given))
     inside, outside = (float(given[truth == side].mean()) if (truth == side).any() else None for side in (1, 0))
+    votes, votes_in = count_votes(endpoints, bits, len(reference))
+    overdispersion = _overdispersion(votes, votes_in, reference, (outside or 0.0, inside or 0.0))
+    # Of k bits with correlation rho, what counts is k / (1 + (k - 1) rho).
+    excess = (float(np.square(votes).sum()) / len(given) - 1) * (overdispersion or 0.0)
+    low, high = wilson_interval(share_right, len(given) / (1 + excess))
     return EpsilonEstimate(
         share_right - 0.5,
         (low - 0.5, high - 0.5),
         None if inside is None or outside is None else abs(inside + outside - 1),
-        _overdispersion(*count_votes(endpoints, bits, len(reference)), reference, (outside or 0.0, inside or 0.0)),
+        overdispersion,
     )
 
 

@@ -101,6 +101,11 @@ def colouring_guarantee(ratio: float) -> RatioGuarantee:
     return RatioGuarantee("hochbaum_ratio", ratio, False)
 
 
+def local_ratio_guarantee() -> RatioGuarantee:
+    """Return what the local ratio promises of a cover: at most twice the least weight (Bar-Yehuda and Even, 1985)."""
+    return RatioGuarantee("local_ratio", 2.0, False)
+
+
 def _width(truncated: Truncated, row_weights: np.ndarray) -> float:
     """Return the least eta for which the graph is wide."""
     rows = np.flatnonzero(row_weights > 0)

@@ -62,7 +62,12 @@ class IncidencePredictions:
             object.__setattr__(self, "bits", flat)
             object.__setattr__(self, "sizes", sizes)
         # Checks the other two numbers.
-        self._about(np.repeat(np.arange(len(self.sizes)), self.sizes))
+        self._about(self.sets)
+
+    @property
+    def sets(self) -> Array:
+        """The set that each bit speaks of, int64 of the shape of `bits`."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def votes_about(self, system: SetSystem, pointer: str = "/predictions") -> EdgePredictions:
         """Return the bits as votes about the sets of a system.
@@ -81,7 +86,7 @@ class IncidencePredictions:
                 f"{self.sizes[j]} bits for the {system.listed_sizes[j]} elements of set {j + system.index_base}",
                 pointer=f"{pointer}/incidence_bits/{j}",
             )
-        return self._about(np.repeat(np.arange(system.num_sets), self.sizes))
+        return self._about(self.sets)
 
     def _about(self, sets: Array) -> EdgePredictions:
         bits = np.column_stack([self.bits, np.full(len(self.bits), -1, np.int8)])

@@ -87,7 +87,7 @@ def independent_set(graph: Any, predictions: Any = None, **options: Any) -> Grap
     predictions : EdgePredictions, VertexPredictions or dict, or a list of them, optional
         About one largest set, 1 for its members. The answer is never worse than what the same run finds without them.
     **options
-        Fields of :class:`solvers.graphs.request.SearchOptions`: `method` (not ``sdp``), `threshold`, `time_limit` (seconds, default 10),
+        Fields of :class:`solvers.graphs.request.SearchOptions`: `method`, `threshold`, `time_limit` (seconds, default 10),
         `max_iterations`, `target`, `certificate`, `solution_file` (into the working folder), `seed`.
 
     Returns

@@ -116,15 +116,19 @@ class Subgradient:
 
 
 class LpAnswer(NamedTuple):
-    """Duals of the linear relaxation, or what the simplex method had when it ended.
+    """A solution of the linear relaxation and of its dual, or what the simplex method had when it ended.
 
     Attributes
     ----------
     prices : float64 array of shape (m,)
+        The duals.
+    shares : float64 array of shape (n,)
+        How much of each set is taken.
     is_optimal : bool
     """
 
     prices: np.ndarray
+    shares: np.ndarray
     is_optimal: bool
 
 
@@ -152,10 +156,13 @@ def lp_prices(
         solver.end_simplex_when(stop)
     solver.passModel(cover_model(incidence))
     solver.run()
-    duals = np.asarray(solver.getSolution().row_dual)
+    solution = solver.getSolution()
+    duals = np.asarray(solution.row_dual)
     if len(duals) != incidence.num_elements or not np.isfinite(duals).all():
         return None
-    return LpAnswer(np.maximum(duals, 0.0), solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+    return LpAnswer(
+        np.maximum(duals, 0.0), np.asarray(solution.col_value), solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    )
 
 
 def cover_model(incidence: Incidence, *, unit: int = 1) -> Any:

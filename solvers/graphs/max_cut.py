@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
+from pydantic import Field
 
 from solvers.graphs.adapters import from_file, from_objects, solution_text
 from solvers.graphs.advice import Advice, tally
@@ -27,7 +28,7 @@ from solvers.graphs.graph import Graph
 from solvers.graphs.guarantee import wide_cut_guarantee
 from solvers.graphs.library_files import with_files_loaded
 from solvers.graphs.predictions import sample_edge_predictions
-from solvers.graphs.request import GraphRequest
+from solvers.graphs.request import GraphRequest, SearchOptions
 from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.tabu import Tabu
 from solvers.graphs.window_moves import WindowMover
@@ -90,8 +91,20 @@ The run ends when value and bound meet, at `target`, or at `time_limit`; with `m
 """
 
 
+class CutOptions(SearchOptions):
+    """How to search, and when to stop."""
+
+    method: Literal["auto", "paper", "greedy", "sdp", "local_search", "exact"] = Field(  # type: ignore[assignment]
+        "auto",
+        description="`auto`: every stage, ending with the exact finish; `paper`: the published algorithm with its own threshold; "
+        "`greedy`, `sdp`, `local_search`: that stage, with no exact finish; `exact`: no more search than a warm start needs.",
+    )
+
+
 class MaxCutRequest(GraphRequest):
     """A graph and, if there is one, a prediction of the largest cut."""
+
+    options: CutOptions = Field(default_factory=CutOptions)
 
 
 def run_max_cut(request: MaxCutRequest, context: Context) -> GraphResult:
@@ -123,7 +136,7 @@ def max_cut(graph: Any, predictions: Any = None, **options: Any) -> GraphResult:
     predictions : EdgePredictions, VertexPredictions or dict, or a list of them, optional
         About one largest cut. The answer is never worse than what the same run finds without them.
     **options
-        Fields of :class:`solvers.graphs.request.SearchOptions`: `method`, `threshold`, `time_limit` (seconds, default 10),
+        Fields of :class:`CutOptions`: `method`, `threshold`, `time_limit` (seconds, default 10),
         `max_iterations`, `target`, `certificate`, `solution_file` (into the working folder), `seed`.
 
     Returns

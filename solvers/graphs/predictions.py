@@ -53,7 +53,7 @@ class EdgePredictions:
     endpoints: Array | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bits", _ternary(self.bits, "edge_bits", (None, 2)))
+        object.__setattr__(self, "bits", ternary(self.bits, "edge_bits", (None, 2)))
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", float(_accuracies(self.epsilon)))
         if not 0 <= self.overdispersion <= 1:
@@ -99,7 +99,7 @@ class VertexPredictions:
         if self.labels is None and self.probabilities is None:
             raise InvalidInput("labels or probabilities of the vertices are needed", pointer="/predictions")
         if self.labels is not None:
-            object.__setattr__(self, "labels", _ternary(self.labels, "vertex_labels", (None,)))
+            object.__setattr__(self, "labels", ternary(self.labels, "vertex_labels", (None,)))
         if self.probabilities is not None:
             object.__setattr__(self, "probabilities", _probabilities(self.probabilities))
         if self.epsilon is not None:
@@ -172,7 +172,8 @@ def count_votes(endpoints: Array, bits: Array, num_vertices: int) -> tuple[Array
     return votes, np.bincount(endpoints[bits == 1], minlength=num_vertices)
 
 
-def _ternary(values: Any, field: str, shape: tuple[int | None, ...]) -> Array:
+def ternary(values: Any, field: str, shape: tuple[int | None, ...]) -> Array:
+    """Return bits that are 0, 1, or -1 where one is missing, as int8 of some shape, in which None stands for any length."""
     given = np.asarray(values)
     if given.size == 0:
         given = given.reshape(tuple(0 if length is None else length for length in shape))

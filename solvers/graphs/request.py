@@ -161,10 +161,10 @@ class SearchOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    method: Literal["auto", "paper", "greedy", "sdp", "local_search", "exact"] = Field(
+    method: Literal["auto", "paper", "greedy", "local_search", "exact"] = Field(
         "auto",
         description="`auto`: every stage, ending with the exact finish; `paper`: the published algorithm with its own threshold; "
-        "`greedy`, `sdp`, `local_search`: that stage, with no exact finish; `exact`: no more search than a warm start needs.",
+        "`greedy`, `local_search`: that stage, with no exact finish; `exact`: no more search than a warm start needs.",
     )
     threshold: Annotated[
         Any,

@@ -28,7 +28,7 @@ from solvers.graphs.set_cover_portfolio import SetCoverPortfolio
 from solvers.graphs.set_cover_request import SetCoverRequest, SetPredictions, from_file, from_objects
 from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover
-from solvers.operation import Context, InvalidInput, Operation, Resources
+from solvers.operation import Context, Operation, Resources
 
 FILE_NAME = "sets.txt"
 
@@ -76,8 +76,6 @@ The run ends when value and bound meet, at `target`, or at `time_limit`; with `m
 
 def run_set_cover(request: SetCoverRequest, context: Context) -> GraphResult:
     """Carry out a request; :func:`set_cover` is the library's form of it."""
-    if request.options.method == "sdp":
-        raise InvalidInput("method sdp is for cuts; set-cover has none", pointer="/options/method")
     system = request.read_system(context)
     return solve_set_cover(system, request.read_predictions(system), request.options, context)
 
@@ -176,10 +174,9 @@ class _Run:
             guarantee=self._guarantee(),
         )
 
-    def _guarantee(self) -> Guarantee | None:
-        if self._advice is not None:
-            # With predictions nothing is promised beforehand: copies of many sets make any rule blind.
-            return None
+    def _guarantee(self) -> Guarantee:
+        # Of the greedy cover, which no run does worse than. Following predictions promises nothing beforehand: copies of many sets make
+        # any rule blind.
         promise = harmonic_ratio(self._incidence)
         return Guarantee(name="greedy_harmonic_ratio", value=promise, assumes_independent_predictions=False)
 

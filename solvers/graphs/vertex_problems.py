@@ -20,13 +20,13 @@ from solvers.graphs.course import Course
 from solvers.graphs.cover_portfolio import CoverPortfolio
 from solvers.graphs.csr import build_csr
 from solvers.graphs.graph import Graph
-from solvers.graphs.guarantee import colouring_guarantee, independent_set_guarantee
+from solvers.graphs.guarantee import RatioGuarantee, independent_set_guarantee
 from solvers.graphs.numvc import NuMVC
 from solvers.graphs.predictions import VertexPredictions, sample_edge_predictions
 from solvers.graphs.request import GraphRequest
 from solvers.graphs.result import RELATIVE_TOLERANCE, GraphResult, Guarantee, ReducedSize
 from solvers.graphs.vertex_solution import file_text, total_weight, value_of, violations_of
-from solvers.operation import Context, InvalidInput
+from solvers.operation import Context
 
 
 class VertexProblem(NamedTuple):
@@ -57,10 +57,8 @@ def solve(request: GraphRequest, context: Context, problem: VertexProblem) -> Gr
     Raises
     ------
     InvalidInput
-        If the request is malformed, or asks for a method that is for cuts alone.
+        If the request is malformed.
     """
-    if request.options.method == "sdp":
-        raise InvalidInput(f"method sdp is for cuts; {problem.name} has none", pointer="/options/method")
     instance = request.read_instance(context, problem.name)
     members = np.full(instance.num_vertices, problem.is_cover)
     everything = total_weight(instance)
@@ -111,14 +109,10 @@ class _Run:
         )
 
     def _guarantee(self) -> Guarantee | None:
-        run = self.portfolio
-        if self._problem.is_cover:
-            promised = None if run.colouring_ratio is None else colouring_guarantee(run.colouring_ratio)
-        else:
-            promised = self._guarantee_of_the_rule()
+        promised = self.portfolio.cover_guarantee if self._problem.is_cover else self._guarantee_of_the_rule()
         return None if promised is None else Guarantee(**promised._asdict())
 
-    def _guarantee_of_the_rule(self) -> Any:
+    def _guarantee_of_the_rule(self) -> RatioGuarantee | None:
         run, weights = self.portfolio, self._instance.vertex_weights
         if self._advice is None or run.followed is None or run.kernel.is_weightless.any() or (weights != weights[:1]).any():
             return None

@@ -6,6 +6,7 @@ import time
 from pydantic import BaseModel, Field
 
 from solvers.operation import Context, InvalidInput, Operation, Resources
+from solvers.resource import ResourceKind
 
 
 class Options(BaseModel, extra="forbid"):
@@ -81,6 +82,33 @@ def never_end(request: Stubborn, context: Context) -> Stubborn:
     return Stubborn()
 
 
+class Word(BaseModel, extra="forbid"):
+    word: str
+
+
+class WordView(BaseModel):
+    length: int
+
+
+class KeepResult(BaseModel):
+    kept: str
+
+
+WORDS = ResourceKind(
+    "kept word",
+    "test/kept-words",
+    "application/vnd.foresolve.test-word+json",
+    WordView,
+    lambda content: WordView(length=len(Word.model_validate_json(content).word)),
+    "A word that was kept.",
+    {"demo-word": lambda: b'{"word": "demo"}'},
+)
+
+
+def keep(request: Word, context: Context) -> KeepResult:
+    return KeepResult(kept=WORDS.save(context.files, request.model_dump_json().encode()))
+
+
 def digest_from_file(file_id: str) -> dict[str, object]:
     return {"document": {"file": file_id}}
 
@@ -123,6 +151,17 @@ CATALOGUE = (
         summary="Hash a file.",
         resources=QUICK,
         from_file=digest_from_file,
+    ),
+    Operation(
+        "keep",
+        path="test/keep",
+        run=keep,
+        request=Word,
+        result=KeepResult,
+        summary="Keep a word.",
+        resources=QUICK,
+        volatile=("kept",),
+        makes=WORDS,
     ),
     Operation(
         "never-end", path="test/never-end", run=never_end, request=Stubborn, result=Stubborn, summary="Stay in native code."

@@ -206,7 +206,7 @@ def test_an_unknown_operation_is_an_attribute_error():
 
 
 def test_the_operations_are_listed_among_the_methods():
-    assert {"echo", "count_up", "digest", "never_end", "submit"} <= set(dir(Service().client()))
+    assert {"echo", "count_up", "digest", "never_end", "submit", "kept_words"} <= set(dir(Service().client()))
 
 
 def test_a_result_that_does_not_come_in_time_is_a_timeout():
@@ -227,6 +227,23 @@ def test_listing_follows_the_cursor_up_to_the_limit():
     service = Service(ok({"jobs": [entry] * 100, "next_cursor": "more"}), ok({"jobs": [entry] * 20, "next_cursor": "x"}))
     assert len(list(service.client().jobs(limit=120, status="queued"))) == 120
     assert dict(service.asked[1].url.params) == {"status": "queued", "limit": "20", "cursor": "more"}
+
+
+def test_resources_are_listed_like_jobs():
+    entry = {"id": "file_1", "size": 3, "job": None, "created_at": None}
+    service = Service(
+        ok({"kept-words": [entry] * 100, "next_cursor": "more"}), ok({"kept-words": [entry] * 20, "next_cursor": "x"})
+    )
+    assert len(list(service.client().kept_words.list(limit=120))) == 120
+    assert dict(service.asked[1].url.params) == {"limit": "20", "cursor": "more"}
+    assert service.asked[1].url.path == "/v1/test/kept-words"
+
+
+def test_the_id_of_a_resource_stays_within_its_path():
+    service = Service(problem(404))
+    with pytest.raises(ProblemError):
+        service.client().kept_words.delete("a/../../jobs?x#y")
+    assert service.asked[0].url.raw_path == b"/v1/test/kept-words/a%2F..%2F..%2Fjobs%3Fx%23y"
 
 
 def test_an_upload_streams_the_file_anew_at_every_attempt(tmp_path: Path):

@@ -14,9 +14,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from solvers.graphs.arrays import Array
-from solvers.graphs.epsilon import estimate_epsilon, wilson_interval
+from solvers.graphs.epsilon import EpsilonEstimate, pooled_epsilon, wilson_interval
 from solvers.graphs.predictors.forecast import Forecast
-from solvers.graphs.predictors.solved_instances import UNTOLD, Problem, Solved, turned_to
+from solvers.graphs.predictors.solved_instances import Solved
+from solvers.graphs.predictors.subjects import UNTOLD
 
 BINS = 10
 LEAST_PROBABILITY = 1e-9
@@ -24,16 +25,16 @@ DIGITS = 9
 
 
 class CalibrationBin(BaseModel):
-    """Vertices whose probabilities lie together, and how many of them were on side 1."""
+    """Vertices or sets whose probabilities lie together, and how many of them were on side 1."""
 
     model_config = ConfigDict(extra="forbid")
 
     low: float = Field(description="Least probability of the bin.")
     high: float = Field(description="Greatest probability of the bin.")
-    count: int = Field(description="Vertices with such a probability.", ge=1)
+    count: int = Field(description="Vertices or sets with such a probability.", ge=1)
     predicted: float = Field(description="Mean of their probabilities.")
-    observed: float = Field(description="Share of them that was on side 1, in the cover or in the set.")
-    interval: tuple[float, float] = Field(description="95 % interval of that share, the vertices taken as independent.")
+    observed: float = Field(description="Share of them that was on side 1, or chosen.")
+    interval: tuple[float, float] = Field(description="95 % interval of that share, taken as independent.")
 
 
 class CrossValidation(BaseModel):
@@ -43,19 +44,21 @@ class CrossValidation(BaseModel):
 
     folds: int = Field(description="Parts that the instances were dealt into.", ge=2)
     instances: int = Field(description="Instances that were held back and predicted.", ge=1)
-    vertices: int = Field(description="Their vertices that were predicted.", ge=0)
-    unpredicted: int = Field(description="Their vertices that the model had no probability for.", ge=0)
-    accuracy: float | None = Field(description="Share of vertices on the side that was likelier; null if none was predicted.")
+    items: int = Field(description="Their vertices, or sets, that were predicted.", ge=0)
+    unpredicted: int = Field(description="Those that the model had no probability for.", ge=0)
+    accuracy: float | None = Field(description="Share of them on the side that was likelier; null if none was predicted.")
     log_loss: float | None = Field(description="Mean of -ln(probability of the side that was right).")
-    epsilon: float | None = Field(description="Share of right edge bits, less 1/2; null if there are none.")
+    epsilon: float | None = Field(
+        description="Share of right bits, less 1/2; null if there are none, negative if most are wrong."
+    )
     epsilon_interval: tuple[float, float] | None = Field(
-        description="95 % interval of epsilon; correlated bits about a vertex count for as few as they are worth."
+        description="95 % interval of epsilon; correlated bits about a vertex or set count for as few as they are worth."
     )
     asymmetry: float | None = Field(description="abs(P(bit 1 | side 1) + P(bit 1 | side 0) - 1).")
     overdispersion: float | None = Field(
-        description="Correlation of the bits about one vertex, in [0, 1]; null if there is nothing to tell it from, as all bits are right."
+        description="Correlation of the bits about one vertex or set, in [0, 1]; null where nothing tells it, as all bits are right."
     )
-    calibration: list[CalibrationBin] = Field(description="How often vertices of such a probability were on side 1.")
+    calibration: list[CalibrationBin] = Field(description="How often what had such a probability was on side 1.")
 
 
 class HeldBack(NamedTuple):
@@ -102,26 +105,26 @@ def cross_validate(
     return found
 
 
-def assess(held_back: Sequence[HeldBack], folds: int, problem: Problem) -> CrossValidation:
+def assess(held_back: Sequence[HeldBack], folds: int) -> CrossValidation:
     """Compare predictions with what they predict."""
-    truths = [_as_predicted(one, problem) for one in held_back]
-    probabilities = np.concatenate([one.forecast.vertices for one in held_back])
+    truths = [_as_predicted(one) for one in held_back]
+    probabilities = np.concatenate([one.forecast.items for one in held_back])
     sides = np.concatenate(truths)
     is_predicted = ~np.isnan(probabilities) & (sides != UNTOLD)
     chances, outcomes = probabilities[is_predicted], sides[is_predicted] == 1
     of_truth = np.clip(np.where(outcomes, chances, 1 - chances), LEAST_PROBABILITY, 1)
-    epsilon, interval, asymmetry, overdispersion = _quality_of_bits(held_back, truths)
+    bits = _quality_of_bits(held_back, truths)
     return CrossValidation(
         folds=folds,
         instances=len(held_back),
-        vertices=len(chances),
+        items=len(chances),
         unpredicted=int((sides != UNTOLD).sum()) - len(chances),
         accuracy=_rounded(((chances > 0.5) == outcomes).mean()) if len(chances) else None,
         log_loss=_rounded(-np.log(of_truth).mean()) if len(chances) else None,
-        epsilon=epsilon,
-        epsilon_interval=interval,
-        asymmetry=asymmetry,
-        overdispersion=overdispersion,
+        epsilon=_rounded_if_any(bits.epsilon),
+        epsilon_interval=None if bits.interval is None else (_rounded(bits.interval[0]), _rounded(bits.interval[1])),
+        asymmetry=_rounded_if_any(bits.asymmetry),
+        overdispersion=_rounded_if_any(bits.overdispersion),
         calibration=calibration_table(chances, outcomes),
     )
 
@@ -153,33 +156,18 @@ def calibration_table(probabilities: Array, outcomes: Array) -> list[Calibration
     return table
 
 
-def _as_predicted(one: HeldBack, problem: Problem) -> Array:
-    if problem != "max-cut":
-        return one.solved.truth
-    return turned_to(one.solved.truth, np.nan_to_num(one.forecast.vertices - 0.5), one.solved.instance)
+def _as_predicted(one: HeldBack) -> Array:
+    return one.solved.subject.turned(one.solved.truth, np.nan_to_num(one.forecast.items - 0.5))
 
 
-def _quality_of_bits(
-    held_back: Sequence[HeldBack], truths: Sequence[Array]
-) -> tuple[float | None, tuple[float, float] | None, float | None, float | None]:
-    firsts = np.cumsum([0, *(len(truth) for truth in truths)])
-    edges = np.concatenate([one.solved.instance.edges + first for one, first in zip(held_back, firsts[:-1], strict=True)])
-    bits = np.concatenate([one.forecast.bits for one in held_back])
-    estimate = estimate_epsilon(edges, bits, np.concatenate(truths), method="reference")
-    if estimate.epsilon is None:
-        return None, None, None, None
-    # Of k bits with correlation rho, what counts is k / (1 + (k - 1) rho).
-    votes = np.bincount(edges[bits >= 0])
-    total = votes.sum()
-    excess = (np.square(votes).sum() / total - 1) * (estimate.overdispersion or 0.0)
-    low, high = wilson_interval(0.5 + estimate.epsilon, total / (1 + excess))
-    return (
-        _rounded(estimate.epsilon),
-        (_rounded(low - 0.5), _rounded(high - 0.5)),
-        None if estimate.asymmetry is None else _rounded(estimate.asymmetry),
-        None if estimate.overdispersion is None else _rounded(estimate.overdispersion),
-    )
+def _quality_of_bits(held_back: Sequence[HeldBack], truths: Sequence[Array]) -> EpsilonEstimate:
+    past = [(one.solved.subject.item_of, one.forecast.bits, truth) for one, truth in zip(held_back, truths, strict=True)]
+    return pooled_epsilon(past, "reference")
 
 
 def _rounded(value: float) -> float:
     return round(float(value), DIGITS)
+
+
+def _rounded_if_any(value: float | None) -> float | None:
+    return None if value is None else _rounded(value)

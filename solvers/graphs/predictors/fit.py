@@ -6,17 +6,19 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from solvers.graphs.any_instance import AnyProblem
 from solvers.graphs.arrays import Integer, Number
-from solvers.graphs.predictors.predictor import PREDICTORS, ModelName, PredictorSummary, fit_predictor
-from solvers.graphs.predictors.solved_instances import Problem, SolvedInstance, read_solved
+from solvers.graphs.predictors.predictor import PREDICTORS, ModelName, PredictorSummary, fit_predictor, quality_warnings
+from solvers.graphs.predictors.solved_instances import SolvedInstance, read_solved
 from solvers.graphs.result import WarningEntry
 from solvers.operation import Context, Operation, Resources
 
 DESCRIPTION = """
-`frequency` counts how often each vertex was chosen, for instances with the same vertices: probability (c + 1) / (K + 2) after c of K past
-solutions, past cuts turned to agree first. `logistic` regresses the side of a vertex on its degree, that of the neighbour, its core number,
-triangles and the linear relaxation, for instances of the same kind. The result names the predictor for `graphs/predictions/predict`; it is
-kept until it is deleted under `/v1/graphs/predictors`.
+`frequency` counts how often each vertex or set was chosen, for instances that share them: probability (c + 1) / (K + 2) after c of K past
+solutions, past cuts turned to agree first. `logistic`, for instances of the same kind, regresses the side of a vertex on its degree, that
+of the neighbour, its core number, triangles and the linear relaxation; that of a set on its size and cost, how rare its elements are, and
+the relaxation. `relaxation` learns nothing: the past says how good the problem's own convex relaxation is. The result names the predictor
+for `graphs/predictions/predict`; it is kept until it is deleted under `/v1/graphs/predictors`.
 """
 
 _RING = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0]]
@@ -42,6 +44,25 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             {"edges": [[0, 1], [1, 2], [1, 3], [3, 4]], "solution": [0, 2, 4]},
         ],
     },
+    "Covers by the same sets, whose elements change": {
+        "problem": "set-cover",
+        "model": "frequency",
+        "folds": 3,
+        "instances": [
+            {"sets": [[0, 1], [1, 2], [2, 3], [0, 3]], "solution": [0, 2]},
+            {"sets": [[0, 1], [1], [2, 3], [3]], "solution": [0, 2]},
+            {"sets": [[0], [0, 1, 2], [2, 3], [3]], "solution": [1, 2]},
+        ],
+    },
+    "How good the linear relaxation of vertex cover is": {
+        "problem": "vertex-cover",
+        "model": "relaxation",
+        "folds": 2,
+        "instances": [
+            {"edges": [[0, 1], [0, 2], [2, 3], [3, 4]], "solution": [0, 3]},
+            {"edges": [[0, 1], [1, 2], [2, 0], [2, 3]], "vertex_weights": [1, 2, 2, 3], "solution": [0, 2]},
+        ],
+    },
 }
 
 
@@ -62,10 +83,14 @@ class FitRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    problem: Problem = Field(description="What the solutions solve.")
-    instances: list[SolvedInstance] = Field(min_length=1, description="Past instances, each a graph with its solution.")
+    problem: AnyProblem = Field(description="What the solutions solve.")
+    instances: list[SolvedInstance] = Field(
+        min_length=1, description="Past instances, each a graph or set system with its solution."
+    )
     model: ModelName = Field(
-        "frequency", description="`frequency` for instances with the same vertices, `logistic` for instances of the same kind."
+        "frequency",
+        description="`frequency` for instances with the same vertices or sets, `logistic` for instances of the same kind, `relaxation` to "
+        "learn nothing but how good that is.",
     )
     folds: Integer = Field(5, ge=2, le=100, description="Parts for cross-validation; never more than there are instances.")
     seed: Integer = Field(
@@ -84,7 +109,7 @@ class FitResult(PredictorSummary):
 def run_fit(request: FitRequest, context: Context) -> FitResult:
     """Carry out a request."""
     solved, warnings = read_solved(request.instances, request.problem, context)
-    fitted = fit_predictor(solved, request.problem, request.model, folds=request.folds, seed=request.seed, context=context)
+    fitted = fit_predictor(solved, request.model, folds=request.folds, seed=request.seed, context=context)
     if fitted.is_cut_short:
         message = "time ran out before all folds were predicted"
         warnings.append(WarningEntry(code="time-limit", message=message, pointer="/options/time_limit"))
@@ -92,23 +117,17 @@ def run_fit(request: FitRequest, context: Context) -> FitResult:
         message = "one instance cannot be held back from a predictor of the others; its quality is unknown"
         warnings.append(WarningEntry(code="not-validated", message=message, pointer="/instances"))
     else:
-        warnings += _quality_warnings(fitted.predictor.cross_validation.epsilon)
+        warnings += quality_warnings(fitted.predictor.cross_validation.epsilon, "on instances that were held back, the bits")
     content = fitted.predictor.model_dump_json().encode()
     return FitResult(
         predictor=PREDICTORS.save(context.files, content), warnings=warnings, **fitted.predictor.summary.model_dump()
     )
 
 
-def _quality_warnings(epsilon: float | None) -> list[WarningEntry]:
-    if epsilon is None or epsilon > 0:
-        return []
-    message = "on instances that were held back, the bits are right no more often than wrong; predictions will leave them out"
-    return [WarningEntry(code="weak-bits", message=message)]
-
-
 def warm() -> None:
     """Compile, or load, what the first request would wait for."""
-    PREDICTORS.demos["demo-independent-sets"]()
+    for demo in PREDICTORS.demos.values():
+        demo()
 
 
 GRAPHS_PREDICTIONS_FIT: Operation[FitRequest, FitResult] = Operation(

@@ -1,4 +1,4 @@
-"""What a model says of a new graph: the probability of side 1, of every vertex and of each end of every edge."""
+"""What a model says of a new instance: the probability of side 1, of every vertex or set and by every vote."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ class Forecast(NamedTuple):
 
     Attributes
     ----------
-    vertices : float64 array of shape (n,)
-    edge_ends : float64 array of shape (m, 2)
-        What each edge says of its first vertex, then of its second.
+    items : float64 array of shape (n,)
+        Of the vertices or sets.
+    votes : float64 array of shape (k,)
+        What each end of an edge, or each element of a set, says of the vertex or set.
     """
 
-    vertices: Array
-    edge_ends: Array
+    items: Array
+    votes: Array
 
     @property
     def bits(self) -> Array:
-        """The likelier side by each end of each edge, int8 of shape (m, 2), -1 where there is no probability."""
-        return np.where(np.isnan(self.edge_ends), -1, self.edge_ends > 0.5).astype(np.int8)
+        """The likelier side by each vote, int8 of shape (k,), -1 where there is no probability."""
+        return np.where(np.isnan(self.votes), -1, self.votes > 0.5).astype(np.int8)

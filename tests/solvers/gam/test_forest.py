@@ -6,6 +6,7 @@ import pytest
 from solvers.gam.forest import ForestOptions, fit_forest
 from solvers.gam.restarts import best_forest
 from tests.solvers.gam.problems import mixed_table, problem, summed_up, vectors
+from tests.solvers.gam.reference_fit import reference_history
 
 OPTIMA = vectors("forest_optimum")["cases"]
 SEGMENTS = vectors("segment_dp")["cases"]
@@ -127,3 +128,35 @@ def test_a_feature_of_distinct_values_can_be_fitted_exactly():
     p = problem(rng.permutation(25)[:, None].astype(float), rng.normal(size=25))
     forest = fit_forest(p.gram, p.response, p.columns, ForestOptions(n_stumps=2400, alpha=1e-9, tol=0.0))
     assert forest.objective <= 1e-6 * p.response.squares / 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_round_is_that_of_the_plain_method(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(100, 400))
+    table = mixed_table(rng, n, n_numeric=4, n_categorical=seed % 3)
+    z = np.sin(table.codes[0] / 3) + (table.codes[1] > 6) + rng.normal(0, 0.5, n)
+    p = summed_up(table, z, rng.uniform(0.5, 2, n) if seed % 2 else None, min_samples_leaf=5)
+    options = ForestOptions(n_stumps=int(rng.integers(5, 40)), alpha=float(rng.uniform(0.5, 20)))
+    forest = fit_forest(p.gram, p.response, p.columns, options)
+    np.testing.assert_allclose(forest.history, reference_history(p, options), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("l1", [0.0, 0.5])
+def test_constrained_features_get_monotone_shapes_and_missing_values_are_free(seed, l1):
+    rng = np.random.default_rng(seed)
+    table = mixed_table(rng, 400)
+    codes = table.codes.astype(float)
+    z = np.sin(codes[0]) + np.where(codes[0] == 0, 5.0, 0.0) - np.sin(codes[1]) + rng.normal(0, 0.3, 400)
+    p = summed_up(table, z, min_samples_leaf=3, monotonic_cst=np.array([1, -1, 0, 0]))
+    options = ForestOptions(n_stumps=40, alpha=0.5, l1=l1, tol=0.0)
+    forest = fit_forest(p.gram, p.response, p.columns, options)
+    shapes = p.columns.scores(forest.heights(len(p.columns)), table.n_codes)
+    bins = table.n_codes
+    assert np.all(np.diff(shapes[0, 1 : bins[0]]) >= 0)
+    assert np.all(np.diff(shapes[1, 1 : bins[1]]) <= 0)
+    assert np.any(np.diff(shapes[2, 1 : bins[2]]) > 0)
+    assert shapes[0, 0] > shapes[0, 1]  # missing values are high although the shape may only rise
+    free = summed_up(table, z, min_samples_leaf=3)
+    assert forest.objective > fit_forest(free.gram, free.response, free.columns, options).objective

@@ -6,11 +6,16 @@ from scipy.optimize import minimize_scalar
 
 from solvers.gam.forest import ForestOptions, fit_forest
 from solvers.gam.lower_bound import certify, dual_bound, steepest_step
-from solvers.gam.relaxation import Relaxation
-from tests.solvers.gam.problems import mixed_table, problem, summed_up, vectors
+from solvers.gam.relaxation import Relaxation, relaxed_ridge
+from solvers.gam.row_engine import RowProducts
+from tests.solvers.gam.problems import Problem, mixed_table, problem, summed_up, vectors
 
 CERTIFICATES = vectors("certificate")["cases"]
 OPTIMA = vectors("forest_optimum")["cases"]
+
+
+def relaxation_of(p: Problem, options: ForestOptions) -> Relaxation:
+    return Relaxation(p.gram, p.response, p.columns, mu=relaxed_ridge(options, len(p.columns)), l1=options.l1)
 
 
 @pytest.mark.parametrize("case", CERTIFICATES, ids=range(len(CERTIFICATES)))
@@ -25,7 +30,7 @@ def test_the_bound_and_gap_of_given_stumps_are_those_of_the_reference(case):
     assert steepest_step(correlations, p.columns) == pytest.approx(case["max_abs_correlation"], rel=1e-9)
     assert bound == pytest.approx(case["dual_bound"], rel=1e-9)
     assert 1 - bound / case["objective"] == pytest.approx(case["gap"], rel=1e-9)
-    relaxation = Relaxation(p.gram, p.response, p.columns, options)
+    relaxation = relaxation_of(p, options)
     solved = relaxation.solve(20_000)
     assert relaxation.objective() == pytest.approx(case["relaxation_optimum"], rel=1e-9)
     tight = dual_bound(solved, relaxation.correlations, p.response, p.columns, options)
@@ -42,7 +47,7 @@ def test_the_bound_is_below_the_global_optimum(case):
     assert proof.lower_bound == pytest.approx(case["relaxation_optimum"], rel=1e-4)
     assert proof.lower_bound <= case["optimum"] + 1e-9
     assert proof.gap == pytest.approx(1 - proof.lower_bound / forest.objective)
-    relaxation = Relaxation(p.gram, p.response, p.columns, options)
+    relaxation = relaxation_of(p, options)
     relaxation.solve(20_000)
     assert relaxation.objective() == pytest.approx(case["relaxation_optimum"], rel=1e-8)
 
@@ -57,7 +62,7 @@ def test_the_bound_holds_with_all_penalties_and_signs(seed):
     forest = fit_forest(p.gram, p.response, p.columns, options)
     proof = certify(p.gram, p.response, p.columns, options, forest, n_rows=150)
     assert 0 < proof.lower_bound <= forest.objective
-    relaxation = Relaxation(p.gram, p.response, p.columns, options)
+    relaxation = relaxation_of(p, options)
     relaxation.solve(20_000)
     assert proof.lower_bound <= relaxation.objective() * (1 + 1e-9)
     assert relaxation.objective() <= forest.objective * (1 + 1e-9)
@@ -104,3 +109,18 @@ def test_more_sweeps_never_loosen_the_bound():
     ]
     assert bounds == sorted(bounds)
     assert bounds[0] < bounds[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_from_rows_is_about_that_from_the_gram(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.5, 2, 300) if seed % 2 else None
+    p = summed_up(mixed_table(rng, 300), rng.normal(size=300), weights, min_samples_leaf=5)
+    options = ForestOptions(n_stumps=20, alpha=5.0, l1=0.3 * (seed > 1), smoothing=0.01 * (seed == 3))
+    forest = fit_forest(p.gram, p.response, p.columns, options)
+    rows = RowProducts(p.table, p.columns, weights)
+    proof = certify(rows, p.response, p.columns, options, forest, n_rows=300)
+    relaxation = relaxation_of(p, options)
+    relaxation.solve(20_000)
+    assert relaxation.objective() * (1 - 2e-3) <= proof.lower_bound <= relaxation.objective() * (1 + 1e-9)
+    assert proof.lower_bound <= forest.objective

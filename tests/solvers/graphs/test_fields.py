@@ -54,7 +54,7 @@ def test_a_request_has_the_fields_of_its_problem(problem: str) -> None:
 
     assert set(schema["properties"]) == (SET_FIELDS if is_cover else GRAPH_FIELDS)
     assert set(predictions["properties"]) == (SET_PREDICTION_FIELDS if is_cover else PREDICTION_FIELDS)
-    options = schema["$defs"]["SearchOptions"]["properties"]
+    options = schema["$defs"]["CutOptions" if problem == "max-cut" else "SearchOptions"]["properties"]
     assert {name: field["default"] for name, field in options.items()} == OPTION_DEFAULTS
     assert all(field.get("description") for field in options.values())
 

@@ -284,9 +284,12 @@ def test_reports_carry_a_result_as_it_stands():
     assert check_cover(shipped("scp41"), snapshot.solution).value == snapshot.value
 
 
-def test_without_predictions_the_greedy_ratio_is_promised_and_with_them_nothing():
+def test_the_greedy_ratio_is_promised_whatever_the_predictions():
     system = drawn(2)
     bits = sample_incidence_predictions(system, np.ones(31), 0.2, seed=0)
 
-    assert set_cover(system, max_iterations=10).guarantee.name == "greedy_harmonic_ratio"
-    assert set_cover(system, bits, max_iterations=10).guarantee is None
+    without, with_bits = (set_cover(system, predictions, max_iterations=10) for predictions in (None, bits))
+
+    assert without.guarantee.name == "greedy_harmonic_ratio"
+    assert with_bits.guarantee == without.guarantee
+    assert not with_bits.guarantee.assumes_independent_predictions

@@ -158,12 +158,6 @@ def test_what_is_no_prediction_of_a_cover_is_refused():
         SetCoverRequest.of([[0]], 7)
 
 
-def test_the_method_for_cuts_is_refused():
-    with pytest.raises(InvalidInput) as refused:
-        run_set_cover(SetCoverRequest.of([[0]], options={"method": "sdp"}), Context())
-    assert refused.value.pointer == "/options/method"
-
-
 def test_the_operation_is_complete():
     assert SET_COVER.path == "graphs/set-cover"
     assert SET_COVER.from_file("file_1") == {"graph": {"file": "file_1"}}

@@ -102,6 +102,23 @@ def test_cover_is_promised_within_the_ratio_of_its_colouring():
     assert 1 <= guarantee.value <= 2 - 2 / 9
 
 
+def test_a_cover_that_reductions_find_is_promised_to_be_a_best_one():
+    guarantee = vertex_cover([[v, v + 1] for v in range(50)]).guarantee
+
+    assert (guarantee.name, guarantee.value) == ("hochbaum_ratio", 1.0)
+
+
+@pytest.mark.parametrize("weights", [None, 1 + np.arange(61) % 7])
+def test_a_cover_that_stops_at_its_target_is_promised_twice_the_least_weight(weights):
+    graph = circulant(weights=weights)
+
+    result = vertex_cover(graph, target=10**9, max_iterations=1)
+
+    assert result.stopped_by == "target"
+    assert (result.guarantee.name, result.guarantee.value) == ("local_ratio", 2.0)
+    assert result.value <= 2 * vertex_cover(graph, max_iterations=10_000).value
+
+
 def test_independent_set_is_promised_a_ratio_where_bits_are_independent_and_degrees_suffice():
     graph = mis("brock200_2")
     bits = reference_bits(graph, "independent-set", 0.45)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import pytest
 
 from solvers.graphs import Graph
-from solvers.operation import Context, InvalidInput
+from solvers.operation import Context
 from tests.solvers.graphs.vertex_problem_cases import (
     OPERATIONS,
     REQUESTS,
@@ -106,10 +105,3 @@ def test_history_is_in_the_sense_of_the_problem(problem):
     assert [row.value for row in history] == sorted((row.value for row in history), reverse=falls)
     assert [row.bound for row in history] == sorted((row.bound for row in history), reverse=not falls)
     assert all(row.bound <= row.value if falls else row.value <= row.bound for row in history)
-
-
-@both
-def test_the_method_for_cuts_is_refused(problem):
-    with pytest.raises(InvalidInput) as refused:
-        SOLVERS[problem](nx.path_graph(3), method="sdp")
-    assert refused.value.pointer == "/options/method"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from solvers.graphs.canonical import canonicalise
 from solvers.graphs.graph import Graph
-from solvers.graphs.predictors.features import FEATURES, VertexFeatures
+from solvers.graphs.predictors.features import FEATURES
+from solvers.graphs.predictors.subjects import subject_of
 from tests.solvers.graphs.prediction_vectors import DATA
 
 SMALL = {case["id"]: case for case in json.loads((DATA / "small_graphs.json").read_text())}
@@ -19,9 +20,9 @@ SMALL = {case["id"]: case for case in json.loads((DATA / "small_graphs.json").re
 def column(graph: networkx.Graph, name: str, problem: str = "independent-set") -> tuple[list, np.ndarray]:
     """Return a feature of the first end of every edge, both ways round, and those ends."""
     nodes = sorted(graph)
-    instance = canonicalise(Graph(len(nodes), [list(edge) for edge in graph.edges]))
-    both = np.vstack((instance.edges, instance.edges[:, ::-1]))
-    rows = VertexFeatures(instance, problem).about(both[:, 0], both[:, 1])
+    subject = subject_of(canonicalise(Graph(len(nodes), [list(edge) for edge in graph.edges])), problem)
+    rows = subject.features.rows(np.arange(len(subject.item_of)))
+    both = np.hstack((subject.instance.edges, subject.instance.edges[:, ::-1])).reshape(-1, 2)
     return both.tolist(), rows[:, FEATURES[problem].index(name)]
 
 
@@ -78,6 +79,5 @@ def test_cuts_are_not_told_by_the_relaxation():
 
 
 def test_a_stopped_measurement_is_finite():
-    instance = canonicalise(Graph(4, [[0, 1], [1, 2], [2, 0], [2, 3]]))
-    measured = VertexFeatures(instance, "vertex-cover", stop=lambda: True)
-    assert np.isfinite(measured.about(instance.edges[:, 0], instance.edges[:, 1])).all()
+    subject = subject_of(canonicalise(Graph(4, [[0, 1], [1, 2], [2, 0], [2, 3]])), "vertex-cover", stop=lambda: True)
+    assert np.isfinite(subject.features.rows(np.arange(8))).all()

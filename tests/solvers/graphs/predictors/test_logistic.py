@@ -11,68 +11,63 @@ from sklearn.preprocessing import StandardScaler
 from solvers.graphs.canonical import canonicalise
 from solvers.graphs.graph import Graph
 from solvers.graphs.predictors.features import FEATURES
-from solvers.graphs.predictors.logistic import LogisticModel, measure
+from solvers.graphs.predictors.logistic import LogisticModel
 from solvers.graphs.predictors.solved_instances import Solved
+from solvers.graphs.predictors.subjects import Subject, subject_of
 from tests.solvers.graphs.predictors.past_sets import PAST, solved
 
 TRAIN = [solved(graph) for graph in PAST["train"][:4]]
 
 
-def fitted(past=TRAIN, problem="independent-set") -> LogisticModel:
-    return LogisticModel.fit(past, measure(past, problem, lambda: False), problem, seed=0)
+def fitted(past=TRAIN) -> LogisticModel:
+    return LogisticModel.fit(past, seed=0)
+
+
+def rows_of(subject: Subject) -> np.ndarray:
+    return subject.features.rows(np.arange(len(subject.item_of)))
 
 
 def test_probabilities_are_those_of_scikit_learns_own_pipeline():
-    measured = measure(TRAIN, "independent-set", lambda: False)
-    ends = [np.vstack((one.instance.edges, one.instance.edges[:, ::-1])) for one in TRAIN]
-    rows = np.vstack([one.about(end[:, 0], end[:, 1]) for one, end in zip(measured, ends, strict=True)])
-    sides = np.concatenate([one.truth[end[:, 0]] for one, end in zip(TRAIN, ends, strict=True)])
+    rows = np.vstack([rows_of(one.subject) for one in TRAIN])
+    sides = np.concatenate([one.truth[one.subject.item_of] for one in TRAIN])
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, tol=1e-8)).fit(rows, sides)
 
     new = solved(PAST["test"][0])
-    (features,) = measure([new], "independent-set", lambda: False)
-    edges = new.instance.edges
-    expected = pipeline.predict_proba(features.about(edges[:, 0], edges[:, 1]))[:, 1]
-    assert fitted().forecast(features, edges).edge_ends[:, 0] == pytest.approx(expected, abs=1e-5)
+    expected = pipeline.predict_proba(rows_of(new.subject))[:, 1]
+    assert fitted().forecast(new.subject).votes == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_vertex_has_the_mean_probability_of_its_edges():
     new = solved(PAST["test"][1])
-    (features,) = measure([new], "independent-set", lambda: False)
-    forecast = fitted().forecast(features, new.instance.edges)
+    forecast = fitted().forecast(new.subject)
     for v in range(PAST["n"]):
-        of_v = forecast.edge_ends[new.instance.edges == v]
-        assert forecast.vertices[v] == pytest.approx(of_v.mean()) if len(of_v) else np.isnan(forecast.vertices[v])
+        of_v = forecast.votes[new.subject.item_of == v]
+        assert forecast.items[v] == pytest.approx(of_v.mean()) if len(of_v) else np.isnan(forecast.items[v])
 
 
 def test_new_graphs_are_predicted_better_than_by_the_commoner_side():
     new = solved(PAST["test"][2])
-    (features,) = measure([new], "independent-set", lambda: False)
-    is_right = (fitted().forecast(features, new.instance.edges).vertices > 0.5) == new.truth
+    is_right = (fitted().forecast(new.subject).items > 0.5) == new.truth
     assert is_right.mean() > max(new.truth.mean(), 1 - new.truth.mean()) + 0.1
 
 
 def test_one_side_alone_is_predicted_by_the_rule_of_succession():
-    instance = canonicalise(Graph(3, [[0, 1], [1, 2]]))
-    past = [Solved(instance, np.zeros(3, np.int8))]
-    (features,) = measure(past, "independent-set", lambda: False)
-    assert fitted(past).forecast(features, instance.edges).vertices == pytest.approx([1 / 6] * 3)
+    path = subject_of(canonicalise(Graph(3, [[0, 1], [1, 2]])), "independent-set")
+    past = [Solved(path, np.zeros(3, np.int8))]
+    assert fitted(past).forecast(path).items == pytest.approx([1 / 6] * 3)
 
 
 def test_graphs_without_edges_are_no_fault():
-    past = [Solved(canonicalise(Graph(3, [])), np.ones(3, np.int8))]
-    (features,) = measure(past, "independent-set", lambda: False)
-    assert np.isnan(fitted(past).forecast(features, past[0].instance.edges).vertices).all()
+    past = [Solved(subject_of(canonicalise(Graph(3, [])), "independent-set"), np.ones(3, np.int8))]
+    assert np.isnan(fitted(past).forecast(past[0].subject).items).all()
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_a_cut_teaches_the_same_however_it_is_turned(is_turned):
-    star = canonicalise(Graph.from_objects(networkx.star_graph(5)))
+    star = subject_of(canonicalise(Graph.from_objects(networkx.star_graph(5))), "max-cut")
     cut = np.array([0, 1, 1, 1, 1, 1], np.int8)
     past = [Solved(star, 1 - cut if is_turned else cut)]
-    (features,) = measure(past, "max-cut", lambda: False)
-    forecast = fitted(past, "max-cut").forecast(features, star.edges)
-    assert (forecast.vertices > 0.5).tolist() == [True] + [False] * 5
+    assert (fitted(past).forecast(star).items > 0.5).tolist() == [True] + [False] * 5
 
 
 def test_the_same_seed_fits_the_same_model(monkeypatch):

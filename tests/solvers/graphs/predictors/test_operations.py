@@ -175,7 +175,7 @@ def test_a_malformed_instance_is_named(instance, problem, pointer):
     "fields",
     [
         {"instances": []},
-        {"problem": "set-cover"},
+        {"problem": "set-partition"},
         {"model": "oracle"},
         {"folds": 1},
         {"folds": True},
