@@ -97,7 +97,7 @@ def pyqrackising(graph: Graph) -> Solve:
     import pyqrackising as library
 
     def cut(listed: Any) -> Any:
-        # It takes no limit; at any higher quality it has no answer after ten seconds.
+        # It takes no limit and no seed; at any higher quality it has no answer after ten seconds.
         return library.spin_glass_solver_sparse(listed, quality=0, is_spin_glass=False, is_maxcut_gpu=False)
 
     def solve(seed: int, limit: float) -> Answer:

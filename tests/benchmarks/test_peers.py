@@ -32,10 +32,10 @@ def test_peers_run_at_the_longest_limit_alone_and_once_if_chance_plays_no_part()
 
 
 def test_solvers_of_independent_sets_stand_for_covers_without_a_run_of_their_own():
-    covers = planned("vertex-cover", ["C250.9"], ["cp-sat", "redumis"], [0], [10.0])
-    sets = planned("independent-set", ["C250.9"], ["cp-sat", "redumis"], [0], [10.0])
+    covers = planned("vertex-cover", ["C250.9"], ["cp-sat", "cp-sat-cliques"], [0], [10.0])
+    sets = planned("independent-set", ["C250.9"], ["cp-sat", "cp-sat-cliques"], [0], [10.0])
 
-    assert [(run.problem, run.solver) for run in covers] == [("vertex-cover", "cp-sat"), ("independent-set", "redumis")]
+    assert [(run.problem, run.solver) for run in covers] == [("vertex-cover", "cp-sat"), ("independent-set", "cp-sat-cliques")]
     assert set(covers) & set(sets) == {covers[1]}
 
 
@@ -61,7 +61,7 @@ def test_a_run_in_a_process_of_its_own_is_valued_and_kept(tmp_path):
 
 
 def test_who_looks_at_no_clock_is_stopped_at_the_limit():
-    line = answer(Run("independent-set", "C250.9", "igraph", "1", 0, 0.05), load("independent-set", "C250.9"))
+    line = answer(Run("independent-set", "C250.9", "networkx", "1", 0, 0.05), load("independent-set", "C250.9"))
 
     assert line["value"] is None
     assert "stopped after 0.05 s" in line["fault"]
