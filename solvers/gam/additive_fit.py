@@ -16,14 +16,16 @@ import numpy as np
 
 from solvers.gam.additive_model import AdditiveModel, Offset
 from solvers.gam.bands import Spread, conditional_spread, resampled_spread
-from solvers.gam.candidate_columns import CandidateColumns
+from solvers.gam.bin_scores import bin_scores
+from solvers.gam.candidate_columns import CandidateColumns, bin_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import build_gram
+from solvers.gam.level_subsets import without_views
 from solvers.gam.losses import LogisticLoss, Loss
 from solvers.gam.parameters import FitParameters
 from solvers.gam.sample import Sample
-from solvers.gam.shape_basis import shape_bases, shares
 from solvers.gam.shape_functions import Floats
+from solvers.gam.stump_table import average_stumps, stump_table
 from solvers.gam.training import Training, train
 
 THRESHOLD_MEMBERS = 12
@@ -33,33 +35,33 @@ FINE_THRESHOLDS = 64
 
 @dataclass(frozen=True, slots=True)
 class AdditiveFit:
-    """A fit as an additive function of the columns.
+    """A fit as scores of bins.
 
     Attributes
     ----------
     sample : Sample
     loss : Loss
-    heights : float64 array of shape (K, p)
-        Step of every column for every output.
+    scores : float64 array of shape (K, D, C)
+        Of every bin for every output, not centred.
     intercepts : float64 array of shape (K,)
-        Beside the uncentred steps.
-    multiplicity : int64 array of shape (K, p)
-        Stumps on every column.
+        Beside these scores.
+    stumps : structured array
+        From :func:`~solvers.gam.stump_table.stump_table`.
+    n_iter : int
+        Rounds, of an average the most.
     training : Training, optional
         The fit behind it; None for an average.
     spreads : tuple of K Spread or None
-    n_iter : int
-        Rounds, of an average the most.
     """
 
     sample: Sample
     loss: Loss
-    heights: Floats
+    scores: Floats
     intercepts: Floats
-    multiplicity: np.ndarray
+    stumps: np.ndarray
+    n_iter: int
     training: Training | None
     spreads: tuple[Spread | None, ...]
-    n_iter: int
 
     def model(self, *, classes: tuple[Any, ...] | None = None, offset: Offset | None = None) -> AdditiveModel:
         """Return the model, its shape functions with their standard errors.
@@ -70,21 +72,22 @@ class AdditiveFit:
             Labels, for a classification.
         offset : Offset, optional
         """
-        heights, intercepts = centred_over_classes(self.heights, self.intercepts)
-        active = np.flatnonzero(heights.any(axis=0))
-        bases = shape_bases(self.sample, active)
-        intercepts = intercepts + heights[:, active] @ shares(bases)
-        shapes = [
-            [
-                basis.shape(heights[k, basis.columns], None if spread is None else spread.errors_on(d, basis))
-                for k, spread in enumerate(self.spreads)
-            ]
-            for d, basis in enumerate(bases)
-        ]
-        is_binary = len(classes or ()) == 2
-        link = self.loss.link if classes is None or is_binary else "softmax"
+        scores, intercepts = centred_over_classes(self.scores, self.intercepts)
+        weights = bin_weights(self.sample)
+        shapes = []
+        for d, feature in enumerate(self.sample.table.features):
+            merged = bin_scores(feature, scores[:, d, : feature.n_codes], weights[d, : feature.n_codes])
+            intercepts = intercepts + merged.means
+            errors = [None if spread is None else spread.errors_on(d, merged.bins) for spread in self.spreads]
+            shapes.append([merged.shape(k, stderr) for k, stderr in enumerate(errors)])
+        link = self.loss.link if classes is None or len(classes) == 2 else "softmax"
         task = "regression" if classes is None else "classification"
         return AdditiveModel(task, link, intercepts, shapes, classes, offset)  # type: ignore[arg-type]
+
+
+def bin_weights(sample: Sample) -> Floats:
+    """Return the weight of the rows in each bin, shape (D, C)."""
+    return bin_sums(sample.table, sample.row_weights())
 
 
 def fit_additive(
@@ -122,87 +125,84 @@ def fit_additive(
         )
 
     if not parameters.bagging and parameters.threshold_fraction == 1:
-        return single_fit(fit(sample))
+        return single_fit(fit(sample), sample)
     rng = np.random.default_rng(parameters.seed())
     members = []
     n_members = parameters.bagging or THRESHOLD_MEMBERS
     for number in range(n_members):
         part = _bag(sample, loss, rng) if parameters.bagging else sample
         chosen = _some_columns(sample.columns, parameters.threshold_fraction, rng)
-        members.append(_on_all_columns(fit(replace(part, columns=sample.columns.subset(chosen))), sample, chosen))
+        members.append(_scored(fit(replace(part, columns=sample.columns.subset(chosen))), sample))
         report((number + 1) / n_members)
         if should_stop():
             break
     return _average(members, has_spread=parameters.bagging > 0)
 
 
-def single_fit(training: Training) -> AdditiveFit:
-    """Return one fit, with its conditional bands."""
-    fit = _on_all_columns(training, training.sample, np.arange(len(training.sample.columns)))
-    spreads = tuple(conditional_spread(training, output) for output in range(len(training.forests)))
-    return replace(fit, training=training, spreads=spreads)
+def single_fit(training: Training, sample: Sample) -> AdditiveFit:
+    """Return one fit of a sample, with its conditional bands."""
+    weights = bin_weights(sample)
+    spreads = tuple(conditional_spread(training, weights, output) for output in range(len(training.forests)))
+    return replace(_scored(training, sample), training=training, spreads=spreads)
 
 
 def one_class_fit(sample: Sample) -> AdditiveFit:
     """Return the constant model of rows that are all of one class; nothing can be better."""
-    loss, p = LogisticLoss(), len(sample.columns)
     none = np.empty(0, dtype=np.int64)
     constant = Forest(none, np.empty(0), none, 0.0, 0.0, (0.0,), True)
     products = partial(build_gram, sample.table, sample.columns)
-    training = Training(sample, loss, ForestOptions(n_stumps=0), (constant,), 0.0, (0.0,), products)
-    return AdditiveFit(sample, loss, np.zeros((1, p)), np.zeros(1), np.zeros((1, p), dtype=np.int64), training, (None,), 1)
+    options = ForestOptions(n_stumps=0)
+    training = Training(without_views(sample), LogisticLoss(), options, (constant,), 0.0, (0.0,), products)
+    return replace(_scored(training, sample), training=training)
 
 
-def centred_over_classes(heights: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
+def centred_over_classes(scores: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
     """Let the scores of several classes sum to 0, which changes no probability.
 
     Parameters
     ----------
-    heights : float64 array of shape (K, p)
+    scores : float64 array of shape (K, D, C)
     intercepts : float64 array of shape (K,)
     """
-    if len(heights) == 1:
-        return heights, intercepts
-    return heights - heights.mean(axis=0), intercepts - intercepts.mean()
+    if len(scores) == 1:
+        return scores, intercepts
+    return scores - scores.mean(axis=0), intercepts - intercepts.mean()
 
 
-def _on_all_columns(training: Training, sample: Sample, chosen: np.ndarray) -> AdditiveFit:
-    """Return a fit to the chosen columns, and maybe to other rows, as a function of all columns."""
-    n_outputs = len(training.forests)
-    heights, multiplicity = np.zeros((n_outputs, len(sample.columns))), np.zeros((n_outputs, len(sample.columns)), dtype=np.int64)
-    for output, forest in enumerate(training.forests):
-        heights[output, chosen[forest.columns]] = forest.steps
-        multiplicity[output, chosen[forest.columns]] = forest.multiplicity
+def _scored(training: Training, sample: Sample) -> AdditiveFit:
+    """Return a fit, maybe to other rows or fewer columns, as scores of the bins of the sample."""
     intercepts = np.array([forest.intercept for forest in training.forests])
     n_iter = max(1, len(training.history) - 1)
-    return AdditiveFit(sample, training.loss, heights, intercepts, multiplicity, None, (None,) * n_outputs, n_iter)
+    nothing = (None,) * len(intercepts)
+    return AdditiveFit(
+        sample, training.loss, np.stack(training.shapes()), intercepts, stump_table(training), n_iter, None, nothing
+    )
 
 
 def _average(members: Sequence[AdditiveFit], *, has_spread: bool) -> AdditiveFit:
-    heights = np.stack([member.heights for member in members])
-    intercepts = np.stack([member.intercepts for member in members])
     first = members[0]
+    scores, intercepts = np.stack([member.scores for member in members]), np.stack([member.intercepts for member in members])
     spreads: tuple[Spread | None, ...] = first.spreads
     if has_spread:
-        centred = [centred_over_classes(member.heights, member.intercepts) for member in members]
+        centred = [centred_over_classes(member.scores, member.intercepts) for member in members]
+        features, weights = first.sample.table.features, bin_weights(first.sample)
         spreads = tuple(
             resampled_spread(
                 "bootstrap",
-                first.sample,
-                np.stack([height[output] for height, _ in centred]),
+                features,
+                weights,
+                np.stack([score[output] for score, _ in centred]),
                 np.array([intercept[output] for _, intercept in centred]),
             )
-            for output in range(len(first.heights))
+            for output in range(len(first.intercepts))
         )
-    return AdditiveFit(
-        first.sample,
-        first.loss,
-        heights.mean(axis=0),
-        intercepts.mean(axis=0),
-        np.sum([member.multiplicity for member in members], axis=0),
-        None,
-        spreads,
-        max(member.n_iter for member in members),
+    return replace(
+        first,
+        scores=scores.mean(axis=0),
+        intercepts=intercepts.mean(axis=0),
+        stumps=average_stumps([member.stumps for member in members]),
+        n_iter=max(member.n_iter for member in members),
+        spreads=spreads,
     )
 
 

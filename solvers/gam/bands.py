@@ -18,13 +18,12 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eigh, pinvh
 
-from solvers.gam.binning import NumericBins
+from solvers.gam.bin_scores import BinScores, bin_scores, bins_of_column
+from solvers.gam.binning import FeatureBins, NumericBins
 from solvers.gam.coarse_table import coarsen
 from solvers.gam.feature_columns import Column, n_rows
 from solvers.gam.gram import build_gram
 from solvers.gam.losses import Loss
-from solvers.gam.sample import Sample
-from solvers.gam.shape_basis import FeatureBasis, shape_bases, shares
 from solvers.gam.shape_functions import Floats
 from solvers.gam.training import Training
 
@@ -40,43 +39,39 @@ class Spread:
     Attributes
     ----------
     kind : {"conditional", "jackknife", "bootstrap"}
-    bases : tuple of D FeatureBasis
-        The bins.
-    deviations : tuple of D float64 arrays of shape (B + 1, R)
-        Of each draw in each bin, missing first.
+    features : tuple of D BinScores
+        Of each draw (R of them) in each bin.
     intercept : float64 array of shape (R,)
         Of the intercept beside the centred shape functions.
     """
 
     kind: SpreadKind
-    bases: tuple[FeatureBasis, ...]
-    deviations: tuple[Floats, ...]
+    features: tuple[BinScores, ...]
     intercept: Floats
 
     def errors(self, feature: int) -> Floats:
         """Return the standard error in each of the feature's bins, missing first."""
-        errors: Floats = np.sqrt(np.sum(self.deviations[feature] ** 2, axis=1))
+        errors: Floats = np.sqrt(np.sum(self.features[feature].scores ** 2, axis=0))
         return errors
 
-    def errors_on(self, feature: int, basis: FeatureBasis) -> Floats:
-        """Return the standard error in each bin of a basis of the feature that is no finer: the root of the weighted mean square."""
-        mine = self.bases[feature]
-        square = self.errors(feature) ** 2
-        if not isinstance(mine.bins, NumericBins) or not isinstance(basis.bins, NumericBins):
-            return self.errors(feature)
-        upper_ends = np.append(mine.bins.thresholds, np.inf)
-        of_bin = np.concatenate([[0], 1 + np.searchsorted(basis.bins.thresholds, upper_ends, side="left")])
-        size = len(basis.weights)
-        total = np.bincount(of_bin, weights=mine.weights * square, minlength=size)
-        mass = np.bincount(of_bin, weights=mine.weights, minlength=size)
-        plain = np.bincount(of_bin, weights=square, minlength=size) / np.bincount(of_bin, minlength=size)
-        return np.sqrt(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), plain))
+    def errors_on(self, feature: int, bins: FeatureBins) -> Floats:
+        """Return the standard error in other bins of the feature: the root of the weighted mean square over what they overlap."""
+        mine, errors = self.features[feature], self.errors(feature)
+        if not isinstance(mine.bins, NumericBins) or not isinstance(bins, NumericBins):
+            return errors
+        ends = np.union1d(np.append(mine.bins.thresholds, np.inf), bins.thresholds)
+        from_bin = 1 + np.searchsorted(mine.bins.thresholds, ends, side="left")
+        to_bin = 1 + np.searchsorted(bins.thresholds, ends, side="left")
+        # A part of a bin is taken to hold its weight; bins without rows count all the same.
+        weight = mine.weights[from_bin] + np.finfo(float).tiny
+        mean = np.bincount(to_bin, weights=weight * errors[from_bin] ** 2)[1:] / np.bincount(to_bin, weights=weight)[1:]
+        return np.append(errors[0], np.sqrt(mean))
 
     def decision_errors(self, columns: Sequence[Column]) -> Floats:
         """Return the standard error of the decision of each row, float64 of shape (N,)."""
-        codes = [basis.bins.codes(column) for basis, column in zip(self.bases, columns, strict=True)]  # type: ignore[arg-type]
+        codes = [of.bins.codes(column) for of, column in zip(self.features, columns, strict=True)]  # type: ignore[arg-type]
         # A level that no training row had scores 0 whatever the draw.
-        tables = [np.vstack([table, np.zeros_like(self.intercept)]) for table in self.deviations]
+        tables = [np.vstack([of.scores.T, np.zeros_like(self.intercept)]) for of in self.features]
         errors = np.empty(n_rows(columns))
         for first in range(0, len(errors), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
@@ -87,51 +82,61 @@ class Spread:
         return errors
 
 
-def spread_of(kind: SpreadKind, sample: Sample, active: np.ndarray, heights: Floats, intercept: Floats) -> Spread:
+def spread_of(
+    kind: SpreadKind, features: Sequence[FeatureBins], weights: Floats, deviations: Sequence[Floats], intercept: Floats
+) -> Spread:
     """Return the spread that draws show.
 
     Parameters
     ----------
-    sample : Sample
-        The training rows, under whose weights shapes are centred.
-    active : int array of shape (K,)
-        Columns that any draw uses, increasing.
-    heights : float64 array of shape (K, R)
-        Deviation of each draw's heights.
+    features : sequence of D NumericBins or LevelBins
+    weights : float64 array of shape (D, C)
+        Of the training rows in each bin.
+    deviations : sequence of D float64 arrays of shape (R, C_d)
+        Of each draw's scores.
     intercept : float64 array of shape (R,)
-        Deviation of each draw's intercept beside the uncentred steps.
+        Deviation of each draw's intercept beside the scores.
     """
-    bases = shape_bases(sample, active)
-    bounds = np.searchsorted(active, sample.columns.start)
-    deviations = tuple(basis.scores @ heights[bounds[d] : bounds[d + 1]] for d, basis in enumerate(bases))
-    return Spread(kind, bases, deviations, intercept + shares(bases) @ heights)
+    merged = tuple(bin_scores(feature, deviations[d], weights[d, : feature.n_codes]) for d, feature in enumerate(features))
+    return Spread(kind, merged, intercept + sum((of.means for of in merged), np.zeros(len(intercept))))
 
 
-def resampled_spread(kind: SpreadKind, sample: Sample, heights: Floats, intercepts: Floats) -> Spread | None:
+def resampled_spread(
+    kind: SpreadKind, features: Sequence[FeatureBins], weights: Floats, scores: Floats, intercepts: Floats
+) -> Spread | None:
     """Return the spread of refits, None for fewer than two.
 
     Parameters
     ----------
     kind : {"jackknife", "bootstrap"}
-    heights : float64 array of shape (R, p)
+    features, weights
+        As for :func:`spread_of`.
+    scores : float64 array of shape (R, D, C)
     intercepts : float64 array of shape (R,)
-        Beside the uncentred steps.
+        Beside the scores.
     """
-    draws = len(heights)
+    draws = len(scores)
     if draws < 2:
         return None
     scale = np.sqrt((draws - 1) / draws) if kind == "jackknife" else np.sqrt(1 / (draws - 1))
-    active = np.flatnonzero(heights.any(axis=0))
-    used = heights[:, active]
-    return spread_of(kind, sample, active, scale * (used - used.mean(axis=0)).T, scale * (intercepts - intercepts.mean()))
+    deviations = [scale * _from_mean(scores[:, d, : feature.n_codes]) for d, feature in enumerate(features)]
+    return spread_of(kind, features, weights, deviations, scale * _from_mean(intercepts))
 
 
-def conditional_spread(training: Training, output: int = 0) -> Spread | None:
+def _from_mean(draws: Floats) -> Floats:
+    """Return deviations from the first draw less their mean: where draws agree these are equal to the last digit."""
+    from_first = draws - draws[0]
+    return np.asarray(from_first - from_first.mean(axis=0))
+
+
+def conditional_spread(training: Training, weights: Floats, output: int = 0) -> Spread | None:
     """Return the spread of a fit for its splits as they are.
 
     Parameters
     ----------
     training : Training
+    weights : float64 array of shape (D, C)
+        Of the training rows in each bin.
     output : int
         The class, of several; they are taken as independent.
 
@@ -146,26 +151,28 @@ def conditional_spread(training: Training, output: int = 0) -> Spread | None:
     residual variance, for others that of quasi-likelihood. O(K^3), and but for squared loss O(N D'^2) for the D' features in use.
     """
     sample, forest, options = training.sample, training.forests[output], training.options
-    weights = sample.row_weights()
+    row_weights = sample.row_weights()
     loss, target, decision = one_output(training, output)
     gradient, hessian = loss.gradient(target, decision), loss.hessian(target, decision)
-    total, rows = float(weights @ hessian), float(weights.sum())
+    total, rows = float(row_weights @ hessian), float(row_weights.sum())
     if total <= 0:
         return None
-    products, omega = products_in_use(training, output, weights * hessian)
+    products, omega = products_in_use(training, output, row_weights * hessian)
     inverse = pinvh(products + np.diag(options.alpha / (options.smoothing + forest.multiplicity)), check_finite=False)
     degrees = 1 + float(np.sum(inverse * products))
     if rows <= degrees:
         return None
-    dispersion = float(weights @ gradient**2) / total * rows / (rows - degrees)
+    dispersion = float(row_weights @ gradient**2) / total * rows / (rows - degrees)
     values, vectors = eigh(products, check_finite=False)
     heights = np.sqrt(dispersion) * inverse @ (vectors * np.sqrt(np.maximum(values, 0)))
     # One more draw moves the intercept alone, which is independent of the centred heights.
     intercept = np.append(-omega @ heights, np.sqrt(dispersion / total))
-    active = np.unique(np.concatenate([every.columns for every in training.forests]))
-    deviations = np.zeros((len(active), len(intercept)))
-    deviations[np.searchsorted(active, forest.columns), :-1] = heights
-    return spread_of("conditional", sample, active, deviations, intercept)
+    features = sample.table.features[: training.views.n_features]
+    deviations = [np.zeros((len(intercept), feature.n_codes)) for feature in features]
+    for column, height in zip(forest.columns, heights, strict=True):
+        d, holds = bins_of_column(training.views, int(column))
+        deviations[d][:-1, holds] += height[:, None]
+    return spread_of("conditional", features, weights, deviations, intercept)
 
 
 def one_output(training: Training, output: int) -> tuple[Loss, Floats, Floats]:

@@ -45,6 +45,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         Least sample weight on either side of a step.
     categorical_features : "from_dtype", or names, positions or a mask
         By default the columns that hold texts or categories.
+    categorical_splits : {"one_vs_rest", "subset"}
+        Whether a step of a categorical feature is for one level or for any set of levels.
     monotonic_cst : array_like of {-1, 0, 1}, or mapping of names to these, optional
         Direction of numeric features; missing values are exempt.
     max_features, max_steps_per_feature : int, optional
@@ -107,6 +109,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         max_bins: int | Literal["auto"] | None = "auto",
         min_samples_leaf: float = 5,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: Literal["one_vs_rest", "subset"] = "one_vs_rest",
         monotonic_cst: Any = None,
         max_features: int | None = None,
         max_steps_per_feature: int | None = None,
@@ -237,6 +240,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         max_bins: int | Literal["auto"] | None = "auto",
         min_samples_leaf: float = 5,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: Literal["one_vs_rest", "subset"] = "one_vs_rest",
         monotonic_cst: Any = None,
         max_features: int | None = None,
         max_steps_per_feature: int | None = None,

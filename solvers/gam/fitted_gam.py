@@ -27,11 +27,12 @@ from solvers.gam.export.python_source import to_python
 from solvers.gam.export.scorecard import to_scorecard
 from solvers.gam.export.sql import to_sql
 from solvers.gam.feature_columns import Column, FeatureReader, array_names, n_rows, raw_columns
-from solvers.gam.fit_summary import STUMP, FitSummary, summarise
+from solvers.gam.fit_summary import FitSummary, summarise
 from solvers.gam.kept_rows import KeptRows
 from solvers.gam.parameters import FitParameters
 from solvers.gam.row_errors import row_error
 from solvers.gam.shape_functions import Floats, ShapeFunction
+from solvers.gam.stump_table import STUMP
 from solvers.gam.targets import row_offsets
 from solvers.operation import InvalidInput
 
@@ -144,13 +145,13 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     @property
     def stumps_(self) -> np.ndarray:
-        """Steps of the fitted forest; see :class:`FitSummary`."""
+        """Steps of the fitted forest; see :func:`~solvers.gam.stump_table.stump_table`."""
         return self.summary_.stumps
 
     @property
     def n_steps_(self) -> int:
         """Distinct steps of the fitted forest."""
-        return self.summary_.n_steps
+        return len(self.summary_.stumps)
 
     @property
     def n_iter_(self) -> int:
@@ -222,7 +223,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         shape = self.shape_function(feature, label)
         spread = self._spread(0 if label is None else self.model_.output_of(label))
         position = self.model_.feature(name)
-        basis = spread.bases[position].bins
+        basis = spread.features[position].bins
         reach = float(norm.ppf(0.5 + level / 2)) * spread.errors(position)
         if shape.kind == "categorical":
             scores = shape.table[:-1]
@@ -289,7 +290,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         before = self._fitted.fit
         if before is None or before.training is None:
             raise InvalidInput("only a single fit, with its training rows, can be compressed")
-        fit = single_fit(compress(before.training, tol))
+        fit = single_fit(compress(before.training, tol), before.sample)
         smaller = fit.model(classes=model.classes, offset=model.offset)
         entry = self._record(Edit(smaller, (), ()), [{"op": COMPRESS, "tol": tol}], None)
         self._fits[entry.edit_id] = Fitted(summarise(fit, self._parameters()), fit.spreads, fit)
@@ -379,7 +380,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _restore(self, model: AdditiveModel) -> Self:
         """Take the place of an estimator that was fitted to give this model."""
         reader = FeatureReader(model.feature_names, tuple(per_output[0].kind for per_output in model.shapes))
-        summary = FitSummary(np.zeros(0, dtype=STUMP), model.n_steps, 0, gap_reason="data")
+        summary = FitSummary(np.zeros(0, dtype=STUMP), 0, gap_reason="data")
         self._keep(reader, model, Fitted(summary, (), None))
         self.n_features_in_ = len(reader.names)
         if reader.names != array_names(self.n_features_in_):

@@ -55,6 +55,9 @@ class FitParameters(BaseModel):
     categorical_features: Annotated[
         Literal["from_dtype"] | list[bool] | list[int] | list[str] | None, BeforeValidator(_listed)
     ] = Field("from_dtype", description="Names or positions; `from_dtype`: the columns that hold texts.")
+    categorical_splits: Literal["one_vs_rest", "subset"] = Field(
+        "one_vs_rest", description="Whether a step of a categorical feature is for one level or for any set of levels."
+    )
     monotonic_cst: Annotated[dict[str, int] | list[int] | None, BeforeValidator(_listed)] = Field(
         None, description="1 (rising), -1 (falling) or 0 for each feature, or for some by name; missing values are exempt."
     )
@@ -135,7 +138,7 @@ class FitParameters(BaseModel):
 
     def search(self) -> Search:
         """Return how to look for a good forest."""
-        return Search(self.init, self.n_restarts, self.seed())
+        return Search(self.init, self.n_restarts, self.seed(), self.categorical_splits == "subset")
 
     def computing(self) -> Computing:
         """Return where sums over rows are kept."""

@@ -61,7 +61,7 @@ def test_targets_that_a_loss_does_not_take_are_refused_with_their_row(loss: Any,
 
 @pytest.mark.parametrize("y", [["a"] * 20, [1.0, "b"] * 10, np.ones(19), np.ones((20, 2)), [1j] * 20])
 def test_a_target_that_is_no_column_of_numbers_is_refused(y: Any) -> None:
-    with pytest.raises(ValueError, match=r"y, row|y has|shape|Complex"):
+    with pytest.raises(ValueError, match=r"y'?, row|y has|shape|Complex"):
         StumpForestRegressor().fit(X, y)
 
 
@@ -119,6 +119,7 @@ def test_a_categorical_feature_cannot_be_monotone() -> None:
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson", "gamma", "huber", "quantile"])
 @pytest.mark.parametrize("n", [1, 20])
+@pytest.mark.filterwarnings("ignore:column")
 def test_equal_targets_give_a_constant_without_steps(loss: Any, n: int) -> None:
     model = StumpForestRegressor(loss=loss, min_samples_leaf=0).fit(X[:n], np.full(n, 3.0))
     assert model.n_steps_ == 0
@@ -129,14 +130,9 @@ def test_equal_targets_give_a_constant_without_steps(loss: Any, n: int) -> None:
 
 def test_columns_without_values_have_no_effect_and_are_named() -> None:
     frame = pd.DataFrame({"x": X[:, 0], "empty": np.nan, "same": 1.0, "level": "a"})
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="has no effect"):
         model = StumpForestRegressor(alpha=1.0).fit(frame, Y)
-    assert [name for name in ("x", "empty", "same", "level") if any(repr(name) in str(w.message) for w in caught)] == [
-        "empty",
-        "same",
-        "level",
-    ]
-    assert len(model.warnings_) == 3
+    assert [message.split("'")[1] for message in model.warnings_] == ["empty", "same", "level"]
     np.testing.assert_array_equal(model.contributions(frame)[:, 1:], 0)
 
 
@@ -191,4 +187,4 @@ def test_other_columns_than_in_training_are_refused() -> None:
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pd.DataFrame({"b": [1.0], "a": [2.0]}))
     with pytest.raises(ValueError, match="3 features"):
-        model.predict(np.ones((1, 3)))
+        StumpForestRegressor().fit(X, Y).predict(np.ones((1, 3)))

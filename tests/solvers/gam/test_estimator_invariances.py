@@ -67,7 +67,9 @@ def test_weights_of_classified_rows_are_repetitions(n_classes: int) -> None:
 def test_a_scaled_and_shifted_target_has_the_same_splits(scale: float) -> None:
     X, y = rows()
     model, scaled = regressor().fit(X, y), regressor().fit(X, scale * y + 5 * scale)
-    np.testing.assert_array_equal(scaled.stumps_[["feature", "threshold", "multiplicity"]], model.stumps_[["feature", "threshold", "multiplicity"]])
+    np.testing.assert_array_equal(
+        scaled.stumps_[["feature", "threshold", "multiplicity"]], model.stumps_[["feature", "threshold", "multiplicity"]]
+    )
     np.testing.assert_allclose(scaled.stumps_["step"], scale * model.stumps_["step"], rtol=1e-9)
     np.testing.assert_allclose(scaled.predict(X), scale * model.predict(X) + 5 * scale, rtol=1e-9)
 

@@ -33,10 +33,11 @@ BY_POSITION = {"check_sample_weight_equivalence_on_dense_data": "bags draw weigh
         (StumpForestRegressor(loss="huber"), {}),
         (StumpForestRegressor(loss="quantile"), {}),
         (StumpForestRegressor(init="best", n_restarts=2, smoothing=0.1), {}),
-        (StumpForestRegressor(bagging=3), BY_POSITION),
+        (StumpForestRegressor(n_stumps=20, bagging=3), BY_POSITION),
+        (StumpForestRegressor(threshold_fraction=0.7), {}),
         (StumpForestClassifier(), {}),
-        (StumpForestClassifier(class_weight="balanced", engine="rows"), {}),
-        (StumpForestClassifier(bagging=3), BY_POSITION),
+        (StumpForestClassifier(n_stumps=20, class_weight="balanced", engine="rows"), {}),
+        (StumpForestClassifier(n_stumps=20, bagging=3), BY_POSITION),
     ],
     ids=str,
 )
@@ -166,6 +167,19 @@ def test_limits_on_features_and_steps_hold() -> None:
     model = StumpForestRegressor(alpha=1.0, max_features=1, max_steps_per_feature=3).fit(X, y)
     assert len(np.unique(model.stumps_["feature"])) == 1
     assert model.n_steps_ == 3
+
+
+def test_a_step_for_a_set_of_levels_is_one_step() -> None:
+    rng = np.random.default_rng(4)
+    level = rng.choice(list("abcdef"), 600)
+    y = np.isin(level, list("ace")) + 0.01 * rng.normal(size=600)
+    model = StumpForestRegressor(n_stumps=1, alpha=1e-6, categorical_splits="subset").fit({"level": level}, y)
+    assert model.n_steps_ == 1
+    assert set(model.stumps_["level"][0]) in ({"a", "c", "e"}, {"b", "d", "f"})
+    assert model.score({"level": level}, y) > 0.99
+    one_by_one = StumpForestRegressor(n_stumps=1, alpha=1e-6).fit({"level": level}, y)
+    assert model.objective_ < one_by_one.objective_
+    assert model.lower_bound_ <= model.objective_
 
 
 def test_missing_values_and_unseen_levels_are_predicted() -> None:

@@ -105,9 +105,11 @@ def test_dates_are_refused_with_a_way_out(frame: Any) -> None:
         read_features(frame)
 
 
-@pytest.mark.parametrize("table", [{}, {"a": []}, pd.DataFrame({"a": []}), pd.DataFrame(index=[0, 1])], ids=["none", "a", "b", "c"])
+@pytest.mark.parametrize(
+    "table", [{}, {"a": []}, pd.DataFrame({"a": []}), pd.DataFrame(index=[0, 1])], ids=["none", "a", "b", "c"]
+)
 def test_an_empty_table_is_refused(table: Any) -> None:
-    with pytest.raises(ValueError, match="0 rows|0 columns|0 sample"):
+    with pytest.raises(ValueError, match=r"0 rows|0 columns"):
         read_features(table)
 
 
