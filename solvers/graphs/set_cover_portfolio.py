@@ -207,7 +207,14 @@ class SetCoverPortfolio:
 
     @property
     def _has_finish(self) -> bool:
-        return self._course.is_exact and 0 < len(self._kernel.elements) <= LARGEST_FOR_HIGHS
+        """Whether an exact method can read the kernel in the time that is kept for it."""
+        entries = len(self._kernel.elements)
+        if not self._course.is_exact or not entries:
+            return False
+        if entries <= LARGEST_FOR_CP_SAT:
+            return True
+        kept = self._clock.total * (1.0 if self._course.options.method == "exact" else EXACT_SHARE)
+        return entries <= LARGEST_FOR_HIGHS and entries * MIP_SECONDS_PER_ENTRY < kept and not self._course.by_iterations
 
     def _enumerate(self) -> None:
         found = enumerate_covers(self._kernel, self._best_members(), stop=self._course.must_stop)

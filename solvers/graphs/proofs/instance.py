@@ -77,7 +77,7 @@ def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray, field: st
     given = np.asarray(weights)
     is_integral = given.dtype.kind in "iu" or bool((given == np.floor(given)).all())
     if is_integral:
-        if sum(abs(int(weight)) for weight in given.tolist()) > LARGEST_SUM:
+        if sum(map(abs, map(int, given.tolist()))) > LARGEST_SUM:
             raise InvalidInput("the magnitudes of the integer weights sum to more than 2^53", pointer=f"/{field}")
         return GridInstance(ProofInstance(num_vertices, ends, given.astype(np.int64), 0), True, 0.0)
 

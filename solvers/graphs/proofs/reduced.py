@@ -42,8 +42,10 @@ def replay(instance: ProofInstance, certificate: dict[str, Any], stop: Callable[
     steps = member(certificate, "steps")
     if not isinstance(steps, list):
         raise Refused("steps must be a list")
+    is_concerned = _concerned(instance, steps)
     neighbours: list[Weights] = [{} for _ in range(instance.num_vertices)]
-    for u, v, weight in zip(*instance.edges.T.tolist(), instance.weights.tolist(), strict=True):
+    concerned = (instance.edges[is_concerned].T.tolist(), instance.weights[is_concerned].tolist())
+    for u, v, weight in zip(*concerned[0], concerned[1], strict=True):
         if weight:
             neighbours[u][v] = neighbours[v][u] = weight
     is_left = [True] * instance.num_vertices
@@ -54,7 +56,17 @@ def replay(instance: ProofInstance, certificate: dict[str, Any], stop: Callable[
         vertex, others = _premise(step, number, neighbours, is_left)
         is_left[vertex] = False
         constant += _eliminate(vertex, others, neighbours)
-    return _kernel(instance.exponent, neighbours, is_left, constant)
+    return _kernel(instance, ~is_concerned, neighbours, is_left, constant)
+
+
+def _concerned(instance: ProofInstance, steps: list[Any]) -> np.ndarray:
+    """Return which edges the steps may take out or change: those of a vertex that leaves, and those between two that are named."""
+    leaves, is_named = np.zeros((2, instance.num_vertices), bool)
+    named = [[v for v in step[1:] if type(v) is int and 0 <= v < instance.num_vertices] for step in steps if type(step) is list]
+    leaves[[vertices[0] for vertices in named if vertices]] = True
+    is_named[[v for vertices in named for v in vertices]] = True
+    concerned: np.ndarray = leaves[instance.edges].any(axis=1) | is_named[instance.edges].all(axis=1)
+    return concerned
 
 
 def _premise(step: Any, number: int, neighbours: list[Weights], is_left: list[bool]) -> tuple[int, list[int]]:
@@ -102,15 +114,23 @@ def _add_weight(neighbours: list[Weights], u: int, v: int, weight: int | Fractio
         neighbours[v].pop(u, None)
 
 
-def _kernel(exponent: int, neighbours: list[Weights], is_left: list[bool], constant: int | Fraction) -> ReplayedKernel:
-    kept = [vertex for vertex, left in enumerate(is_left) if left]
-    position = {vertex: index for index, vertex in enumerate(kept)}
-    edges = [(position[u], position[v], weight) for u in kept for v, weight in neighbours[u].items() if u < v]
-    scale = math.lcm(*{weight.denominator for _, _, weight in edges}) if edges else 1
-    weights = [int(weight * scale) for _, _, weight in edges]
-    if sum(abs(weight) for weight in weights) > LARGEST_KERNEL_WEIGHT:
+def _kernel(
+    instance: ProofInstance, is_untouched: np.ndarray, neighbours: list[Weights], is_left: list[bool], constant: int | Fraction
+) -> ReplayedKernel:
+    kept = np.flatnonzero(is_left)
+    position = np.zeros(len(is_left), np.int64)
+    position[kept] = np.arange(len(kept))
+    changed = [(u, v, weight) for u in kept.tolist() for v, weight in neighbours[u].items() if u < v]
+    scale = math.lcm(*{weight.denominator for _, _, weight in changed})
+    is_untouched = is_untouched & (instance.weights != 0)
+    untouched = instance.weights[is_untouched]
+    weights = [int(weight * scale) for _, _, weight in changed]
+    if int(np.abs(untouched).sum()) * scale + sum(map(abs, weights)) > LARGEST_KERNEL_WEIGHT:
         raise Refused("the weights of the kernel are too large")
-    ends = np.array([(u, v) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
+    ends = np.concatenate([instance.edges[is_untouched], np.array([edge[:2] for edge in changed], np.int64).reshape(-1, 2)])
+    # The scale alone may be too large for NumPy, but not where it multiplies a weight.
+    scaled = untouched * scale if len(untouched) else untouched
     # Denominators are powers of two, since nothing was divided but by 2.
-    kernel = ProofInstance(len(kept), ends, np.array(weights, dtype=np.int64), exponent + scale.bit_length() - 1)
+    exponent = instance.exponent + scale.bit_length() - 1
+    kernel = ProofInstance(len(kept), position[ends], np.concatenate([scaled, np.array(weights, np.int64)]), exponent)
     return ReplayedKernel(kernel, Fraction(constant) * scale)
