@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.instances import Members, cut_value, members_from, weights_of
+from benchmarks.instances import Members, cut_value, weights_of
 from benchmarks.peers.annealing import annealed, dwave_sample, openjij_sample
 from benchmarks.peers.exact_engines import Rows, solve_with_cp_sat, solve_with_highs
 from benchmarks.peers.solver import Answer, Clock, Solve, Solver, members_of, repeated
@@ -89,23 +89,6 @@ def simulated_bifurcation(graph: Graph) -> Solve:
         value, sides = repeated(attempt, clock.left)
         return Answer(sides, value)
 
-    return solve
-
-
-def pyqrackising(graph: Graph) -> Solve:
-    import networkx as nx
-    import pyqrackising as library
-
-    def cut(listed: Any) -> Any:
-        # It takes no limit and no seed; at any higher quality it has no answer after ten seconds.
-        return library.spin_glass_solver_sparse(listed, quality=0, is_spin_glass=False, is_maxcut_gpu=False)
-
-    def solve(seed: int, limit: float) -> Answer:
-        sides, value, *_ = cut(_networkx_of(graph))
-        return Answer(members_from(sides), value)
-
-    # Compiles; a graph without weights would be another case.
-    cut(nx.Graph([(u, v, {"weight": 1.0}) for u, v in nx.petersen_graph().edges]))
     return solve
 
 
@@ -222,7 +205,6 @@ SOLVERS = {
     "dwave-tabu": Solver(dwave_tabu, "dwave-samplers", is_random=True),
     "openjij-annealing": Solver(openjij_annealing, "openjij", is_random=True),
     "simulated-bifurcation": Solver(simulated_bifurcation, "simulated-bifurcation", is_random=True),
-    "pyqrackising": Solver(pyqrackising, "pyqrackising", is_random=True, looks_at_clock=False),
     "cp-sat": Solver(cp_sat, "ortools"),
     "highs": Solver(highs, "highspy"),
     # It looks at no clock and shows no cut before its last.

@@ -17,7 +17,6 @@ MODULES = {
     "dwave-samplers": "dwave.samplers",
     "igraph": "igraph",
     "openjij": "openjij",
-    "pyqrackising": "pyqrackising",
     "SetCoverPy": "SetCoverPy",
     "simulated-bifurcation": "simulated_bifurcation",
 }
