@@ -178,22 +178,13 @@ def train(
     >>> len(fit.forests[0].columns) < 20, fit.certify().lower_bound <= fit.objective
     (True, True)
     """
-    search, computing = search or Search(), computing or Computing()
-    products = partial(
-        column_products,
-        sample.table,
-        sample.columns,
-        engine=computing.engine,
-        memory_limit=computing.memory_limit,
-        n_jobs=computing.n_jobs,
-    )
+    search, products = search or Search(), _products(sample, computing or Computing())
     if n_classes > 2:
         classes = fit_multinomial(sample, n_classes, options, products, should_stop=should_stop)
         return Training(sample, loss, options, classes.forests, classes.objective, classes.history, products)
     sums, rng = None, np.random.default_rng(search.seed)
     if isinstance(loss, SquaredLoss):
-        response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
-        sums = (products(sample.weights), response)
+        sums = _sums(sample, products)
         forest = best_forest(
             *sums, sample.columns, options, init=search.init, n_restarts=search.n_restarts, rng=rng, should_stop=should_stop
         )
@@ -202,6 +193,38 @@ def train(
             sample, loss, options, products, init=search.init, n_restarts=search.n_restarts, rng=rng, should_stop=should_stop
         )
     return Training(sample, loss, options, (forest,), forest.objective, forest.history, products, sums)
+
+
+def resume(
+    sample: Sample,
+    loss: Loss,
+    options: ForestOptions,
+    forests: tuple[Forest, ...],
+    objective: float,
+    history: tuple[float, ...],
+    *,
+    computing: Computing | None = None,
+) -> Training:
+    """Return a fit that was made before from its rows, loss, options and forests."""
+    products = _products(sample, computing or Computing())
+    sums = _sums(sample, products) if isinstance(loss, SquaredLoss) else None
+    return Training(sample, loss, options, forests, objective, history, products, sums)
+
+
+def _products(sample: Sample, computing: Computing) -> Products:
+    return partial(
+        column_products,
+        sample.table,
+        sample.columns,
+        engine=computing.engine,
+        memory_limit=computing.memory_limit,
+        n_jobs=computing.n_jobs,
+    )
+
+
+def _sums(sample: Sample, products: Products) -> tuple[ColumnProducts, Response]:
+    response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
+    return products(sample.weights), response
 
 
 def _rows_of(column: np.ndarray | CodedColumn, rows: np.ndarray) -> np.ndarray | CodedColumn:
