@@ -197,7 +197,7 @@ def _within_limits(start: np.ndarray, columns: CandidateColumns, options: Forest
     used: dict[int, set[int]] = {}
     admitted = []
     for column in start[start >= 0]:
-        feature = int(columns.feature[column])
+        feature = int(columns.counts_as[columns.feature[column]])
         steps = used.get(feature, set())
         has_room = column in steps or len(steps) < (options.max_steps_per_feature or len(columns))
         if has_room and (steps or len(used) < (options.max_features or len(columns))):
