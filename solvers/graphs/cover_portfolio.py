@@ -146,8 +146,9 @@ class CoverPortfolio:
 
     def _search(self) -> None:
         """Let the two parts take turns, the bounds and a short attempt at the optimum coming in after their first."""
-        finish_share = EXACT_SHARE if self._has_finish else 0.0
-        self._course.search(self._advice_free_part, self._advice_part, (self._bound, self._attempt), finish_share=finish_share)
+        self._course.search(
+            self._advice_free_part, self._advice_part, (self._bound, self._attempt), finish_share=self._finish_share
+        )
 
     @property
     def _finish_share(self) -> float:
