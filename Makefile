@@ -41,14 +41,14 @@ lint: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) -m benchmarks.max_cut_peers
+	$(RUN) -m benchmarks.peers
 	$(RUN) -m benchmarks.predictions
 	$(RUN) -m benchmarks.machinery
 	$(RUN) -m benchmarks.large
 
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) -m benchmarks.max_cut_peers --solvers foresolve --limits 60
+	$(RUN) -m benchmarks.peers --solvers foresolve --limits 60
 
 # What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
 secrets: secrets/foresolve_database_url

@@ -64,6 +64,9 @@ class Settings(BaseSettings):
     grace_seconds: float = Field(20, ge=0, description="At shutdown, how long running jobs may finish.")
 
     retention_seconds: PositiveFloat = Field(7 * 24 * 3600, description="How long ended jobs and their files are kept.")
+    gam_data_retention_days: int = Field(
+        30, ge=0, description="How long the rows that a GAM was fitted to are kept with it, in days; 0: not at all."
+    )
     sweep_seconds: PositiveFloat = Field(300, description="How often expired jobs and files are removed.")
     log_json: bool = Field(False, description="Write logs as JSON lines.")
     log_level: str = "INFO"
@@ -91,4 +94,8 @@ class Settings(BaseSettings):
     @property
     def instance_limits(self) -> dict[str, int]:
         """What :meth:`solvers.operation.Context.require` is asked about."""
-        return {"max_vertices": self.max_vertices, "max_edges": self.max_edges}
+        return {
+            "max_vertices": self.max_vertices,
+            "max_edges": self.max_edges,
+            "gam_data_retention_days": self.gam_data_retention_days,
+        }

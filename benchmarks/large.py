@@ -24,7 +24,7 @@ import psutil
 from app.client import Client
 from app.own_service import own_service
 from benchmarks import large_instances
-from benchmarks.gset import own_version
+from benchmarks.instances import own_version
 from benchmarks.ledger import RESULTS, Ledger, markdown
 from solvers.graphs.predictions import sample_edge_predictions
 

@@ -15,6 +15,9 @@ RESULTS = Path(__file__).parent / "results"
 # A run that had less than this share of a core was disturbed by others.
 UNDISTURBED = 0.95
 
+# Seconds; of shorter runs the share says little.
+SHORTEST = 0.1
+
 
 class Ledger:
     """The lines of a results file, found by the fields that identify a run.
@@ -58,12 +61,12 @@ class Ledger:
 
 def disturbed(lines: list[dict[str, Any]]) -> str | None:
     """Say so if runs did not have a core to themselves, by their `seconds` and `cpu_seconds`."""
-    shares = [line["cpu_seconds"] / line["seconds"] for line in lines if line["seconds"]]
+    shares = [line["cpu_seconds"] / line["seconds"] for line in lines if (line["seconds"] or 0) >= SHORTEST]
     low = [share for share in shares if share < UNDISTURBED]
     if not low:
         return None
     return (
-        f"The machine was not quiet: {len(low)} of {len(lines)} runs had less than {UNDISTURBED:.0%} of a core, one of them "
+        f"The machine was not quiet: {len(low)} of {len(shares)} runs had less than {UNDISTURBED:.0%} of a core, one of them "
         f"{min(low):.0%}."
     )
 

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.gset import ROOT, own_version
+from benchmarks.instances import ROOT, own_version
 from benchmarks.ledger import RESULTS, Ledger, disturbed, markdown
-from benchmarks.max_cut_peers import ONE_THREAD
+from benchmarks.peers.measuring import ONE_THREAD
 from benchmarks.predicted_instances import INVERTED, NO_PREDICTIONS, STUDIES, drawn, load
 from benchmarks.trend import band, falls, rise
 from solvers.operation import Context
@@ -110,11 +110,11 @@ def measure(run: Run) -> Line:
     context = Context(run.limit, run.seed, on_report=lambda members, snapshot: reports.append(members))
     result = study.operation.run(request, context)
     seconds, cpu_seconds = time.monotonic() - started, time.process_time() - started_cpu
-    if instance.worth(instance.marked(result.solution, run.problem)) != result.value:
+    if instance.value(instance.members(result.solution)) != result.value:
         raise SystemExit(f"{run}: the solution is not worth {result.value}")
     if is_better(result.value_without_predictions, result.value, study.maximises):
         raise SystemExit(f"{run}: {result.value} with predictions, {result.value_without_predictions} without in the same run")
-    reference = instance.worth(instance.reference)
+    reference = instance.value(instance.reference)
     target = math.ceil(study.near * reference)
     reached = next((row for row in reports if not is_better(target, row["value"], study.maximises)), {})
     return {

@@ -14,7 +14,8 @@ import logging
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +82,22 @@ class TooLarge(ForesolveError):
     status = 413
 
 
+class Conflict(ForesolveError):
+    """What the request is about has changed since, or no longer has what it takes."""
+
+    type = "conflict"
+    title = "The request does not go with the state of things"
+    status = 409
+
+
+class NotThere(ForesolveError):
+    """What is asked for is no part of a thing that exists."""
+
+    type = "not-there"
+    title = "It has no such part"
+    status = 404
+
+
 class UnknownFile(ForesolveError):
     """The request names a file that does not exist or belongs to somebody else."""
 
@@ -131,6 +148,14 @@ def internal_error() -> dict[str, Any]:
     }
 
 
+class NewFile(Protocol):
+    """A file that is being written."""
+
+    @property
+    def file_id(self) -> str: ...
+    def write(self, chunk: bytes, /) -> int: ...
+
+
 class Files(Protocol):
     """Files that a request may name and a result may hold, always those of one owner."""
 
@@ -140,6 +165,22 @@ class Files(Protocol):
 
     def save(self, content: bytes, *, name: str, media_type: str) -> str:
         """Keep `content` and return its id."""
+        ...
+
+    def create(self, *, name: str, media_type: str) -> AbstractContextManager[NewFile]:
+        """Write a file piece by piece: it exists once the block ends, and never if the block raises."""
+        ...
+
+    def parts(self, file_id: str) -> list[str]:
+        """Return the names of the parts of a file: more bytes that live and end with it."""
+        ...
+
+    def open_part(self, file_id: str, part: str) -> IO[bytes]:
+        """Open a part for reading; :class:`UnknownFile` if the file has none of that name."""
+        ...
+
+    def add_part(self, file_id: str, part: str, content: bytes) -> None:
+        """Keep a part; :class:`FileExistsError` if the file has one of that name, whoever else adds it at the same time."""
         ...
 
 
@@ -155,6 +196,7 @@ class MemoryFiles:
 
     def __init__(self) -> None:
         self._contents: dict[str, bytes] = {}
+        self._parts: dict[str, dict[str, bytes]] = {}
 
     def open(self, file_id: str) -> IO[bytes]:
         try:
@@ -167,9 +209,39 @@ class MemoryFiles:
         self._contents[file_id] = content
         return file_id
 
+    @contextmanager
+    def create(self, *, name: str, media_type: str) -> Iterator[NewFile]:
+        buffer = _Buffer()
+        yield buffer
+        buffer.file_id = self.save(buffer.content.getvalue(), name=name, media_type=media_type)
+
+    def parts(self, file_id: str) -> list[str]:
+        return list(self._parts.get(file_id, ()))
+
+    def open_part(self, file_id: str, part: str) -> IO[bytes]:
+        try:
+            return io.BytesIO(self._parts[file_id][part])
+        except KeyError:
+            raise UnknownFile(f"the file {file_id!r} has no part {part!r}") from None
+
+    def add_part(self, file_id: str, part: str, content: bytes) -> None:
+        if self._parts.setdefault(file_id, {}).setdefault(part, content) is not content:
+            raise FileExistsError(part)
+
+
+class _Buffer:
+    def __init__(self) -> None:
+        self.file_id = ""
+        self.content = io.BytesIO()
+
+    def write(self, chunk: bytes, /) -> int:
+        return self.content.write(chunk)
+
 
 class FolderFiles(MemoryFiles):
     """Files that outlive the run: what an operation saves is written into a folder, and its id is the path.
+
+    The parts of a file are in a folder beside it.
 
     Parameters
     ----------
@@ -206,6 +278,27 @@ class FolderFiles(MemoryFiles):
                 break
         return str(path)
 
+    def parts(self, file_id: str) -> list[str]:
+        folder = _parts_folder(file_id)
+        return [path.name for path in folder.iterdir()] if folder.is_dir() else super().parts(file_id)
+
+    def open_part(self, file_id: str, part: str) -> IO[bytes]:
+        path = _parts_folder(file_id) / part
+        return path.open("rb") if path.is_file() else super().open_part(file_id, part)
+
+    def add_part(self, file_id: str, part: str, content: bytes) -> None:
+        if not Path(file_id).is_file():
+            super().add_part(file_id, part, content)
+            return
+        folder = _parts_folder(file_id)
+        folder.mkdir(exist_ok=True)
+        with (folder / part).open("xb") as file:
+            file.write(content)
+
+
+def _parts_folder(file_id: str) -> Path:
+    return Path(f"{file_id}.parts")
+
 
 Snapshot = Callable[[], BaseModel]
 
@@ -234,6 +327,10 @@ class Context:
         Receives every checkpoint.
     resume : bytes, optional
         The last checkpoint of an earlier attempt, or None.
+    run_id : str
+        The same for every attempt at one job, so that one that is repeated can tell what an earlier one has done.
+    owner : str, optional
+        Whose job it is.
 
     Examples
     --------
@@ -251,6 +348,8 @@ class Context:
     is_cancelled: Callable[[], bool] | None = None
     save_checkpoint: Callable[[bytes], None] | None = None
     resume: bytes | None = None
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    owner: str | None = None
 
     def __post_init__(self) -> None:
         self.started = time.monotonic()

@@ -25,6 +25,7 @@ from app.identifiers import is_id
 from app.jobs.file_records import FileRecord
 from app.security import Caller
 from solvers.operation import UnknownFile
+from solvers.resource import MEDIA_TYPE_PREFIX
 
 router = APIRouter(tags=["files"])
 
@@ -170,6 +171,8 @@ def remove_file(service: Service, record: FileRecord) -> None:
     service.store.delete_file(record.id, record.owner)
     with suppress(UnknownFile):
         service.files.delete(record.owner, record.id)
+    if record.media_type.startswith(MEDIA_TYPE_PREFIX):
+        service.files.delete_parts(record.owner, record.id)
 
 
 async def _record(service: Service, file_id: str, caller: Caller) -> FileRecord:

@@ -6,30 +6,33 @@ A resource is a file of the kind's media type; what is here is no more than a vi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field, create_model
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
 
+from app.api.file_names import attachment
 from app.api.files import Keeper, Reader, remove_file
 from app.api.job_documents import json_response, timestamp
-from app.api.refusals import EVERYWHERE, Refusal, documented
+from app.api.refusals import EVERYWHERE, Refusal, Responses, documented
 from app.api.service import Service, service_of
 from app.catalogue import resource_kinds
 from app.identifiers import is_id
 from app.jobs.file_records import FileRecord
 from app.security import Caller
-from solvers.operation import Operation, UnknownFile
-from solvers.resource import ResourceKind
+from solvers.operation import ForesolveError, Operation, UnknownFile
+from solvers.resource import ResourceKind, ResourceView
 
 
 class ResourceDocument(BaseModel):
     """Something that an operation made and that requests name by its id."""
 
     id: str = Field(examples=["file_0197f3c2a1b27c4d8e9f00112233aabb"])
-    size: int = Field(description="Length in bytes of the file of that id, which holds it.", ge=0)
+    size: int = Field(description="Length in bytes of the file of that id, which holds its first version.", ge=0)
     job: str | None = Field(description="Id of the job that made it, which may be gone; null if it was uploaded or is built in.")
     created_at: datetime | None = Field(description="Null if it is built in.")
 
@@ -57,7 +60,8 @@ def resources_router(catalogue: Mapping[str, Operation[Any, Any]]) -> APIRouter:
 def _router_of(kind: ResourceKind) -> APIRouter:
     router = APIRouter(prefix=f"/v1/{kind.path}", tags=[kind.path.partition("/")[0]])
     shown = _model(kind, "_document", ResourceDocument, details=(kind.view, Field(description=kind.summary)))
-    page = _model(kind, "_page", ResourcePage, **{kind.plural: (list[ResourceDocument], ...)})
+    listed = ResourceDocument if kind.brief is None else _model(kind, "_entry", ResourceDocument, details=(dict[str, Any], ...))
+    page = _model(kind, "_page", ResourcePage, **{kind.plural: (list[listed], ...)})  # type: ignore[valid-type]
     one, many, identifier = kind.name, kind.plural, _identifier(kind.path)
 
     @router.get(
@@ -75,12 +79,13 @@ def _router_of(kind: ResourceKind) -> APIRouter:
             str | None, Query(description="`next_cursor` of the page before.", pattern="^file_[0-9a-f]{32}$")
         ] = None,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        name: Annotated[str | None, Query(description="Only those of this name.", max_length=200)] = None,
     ) -> Response:
-        store = service_of(request).store
+        service = service_of(request)
         records = await run_in_threadpool(
-            store.list_files, caller.sees, before=cursor, limit=limit + 1, media_type=kind.media_type
+            service.store.list_files, caller.sees, before=cursor, limit=limit + 1, media_type=kind.media_type, name=name
         )
-        listed = [_document(record) for record in records[:limit]]
+        listed = await run_in_threadpool(_listed, service, kind, records[:limit])
         next_cursor = listed[-1]["id"] if len(records) > limit else None
         return json_response({kind.plural: listed, "next_cursor": next_cursor})
 
@@ -109,25 +114,69 @@ def _router_of(kind: ResourceKind) -> APIRouter:
         await run_in_threadpool(remove_file, service, record)
         return Response(status_code=204)
 
+    for view in kind.views:
+        _add_view(router, kind, view)
     return router
 
 
+def _add_view(router: APIRouter, kind: ResourceKind, view: ResourceView) -> None:
+    downloads = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in view.media_types}
+    success: Responses = {200: {"description": "What was asked for.", "content": downloads}} if downloads else {}
+
+    async def show_view(request: Request, resource_id: str, caller: Reader, query: BaseModel) -> Response:
+        return await run_in_threadpool(_viewed, service_of(request), kind, view, resource_id, caller, query)
+
+    show_view.__annotations__["query"] = Annotated[view.query, Query()]
+    router.add_api_route(
+        f"/{{resource_id}}/{view.name}",
+        show_view,
+        operation_id=f"{view.name}_of_{_identifier(kind.path)}",
+        summary=view.summary,
+        description=f"{view.summary} {kind.summary}",
+        response_class=Response if downloads else JSONResponse,
+        response_model=view.result,
+        responses=success | documented(*EVERYWHERE, 404, 422),
+    )
+
+
+def _viewed(
+    service: Service, kind: ResourceKind, view: ResourceView, resource_id: str, caller: Caller, query: BaseModel
+) -> Response:
+    rendered = view.render(_content(service, kind, resource_id, caller)[0], query)
+    if isinstance(rendered, BaseModel):
+        return Response(rendered.model_dump_json(), media_type="application/json")
+    headers = {} if rendered.name is None else {"Content-Disposition": attachment(rendered.name)}
+    return Response(rendered.content, media_type=rendered.media_type, headers=headers)
+
+
 def _shown(service: Service, kind: ResourceKind, resource_id: str, caller: Caller) -> dict[str, Any]:
-    demo = kind.demos.get(resource_id)
-    if demo is not None:
-        content = demo()
-        return _details(kind, content, {"id": resource_id, "size": len(content), "job": None, "created_at": None})
+    content, record = _content(service, kind, resource_id, caller)
+    built_in = {"id": resource_id, "size": len(content), "job": None, "created_at": None}
+    return (built_in if record is None else _document(record)) | {"details": kind.show(content).model_dump(mode="json")}
+
+
+def _listed(service: Service, kind: ResourceKind, records: list[FileRecord]) -> list[dict[str, Any]]:
+    documents = []
+    for record in records:
+        document = _document(record)
+        if kind.brief is not None:
+            # What was deleted or forged since it was listed has nothing to tell.
+            with suppress(ForesolveError):
+                document["details"] = {}
+                document["details"] = kind.brief(kind.read(service.files.of(record.owner), record.id))
+        documents.append(document)
+    return documents
+
+
+def _content(service: Service, kind: ResourceKind, resource_id: str, caller: Caller) -> tuple[bytes, FileRecord | None]:
+    """Return the newest content of one, and its record unless it is built in."""
+    if resource_id in kind.demos:
+        return kind.demos[resource_id](), None
     record = _record(service, kind, resource_id, caller)
     try:
-        with service.files.open(record.owner, record.id) as stream:
-            content = stream.read()
+        return kind.read(service.files.of(record.owner), record.id), record
     except UnknownFile:
         raise _none_such(kind, resource_id) from None
-    return _details(kind, content, _document(record))
-
-
-def _details(kind: ResourceKind, content: bytes, document: dict[str, Any]) -> dict[str, Any]:
-    return document | {"details": kind.show(content).model_dump(mode="json")}
 
 
 def _record(service: Service, kind: ResourceKind, resource_id: str, caller: Caller) -> FileRecord:

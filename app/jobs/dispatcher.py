@@ -18,13 +18,14 @@ import structlog
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
+from app.catalogue import resource_kinds
 from app.files import FileStore
 from app.jobs import leases
 from app.jobs.executor import Checkpointed, Ended, Executor, JobEvent, JobSpec, Reported
 from app.jobs.leases import Claimed, Lease
 from app.jobs.notices import Kind
 from app.jobs.store import Job, JobStore
-from app.jobs.sweep import sweep, sweep_orphans
+from app.jobs.sweep import SECONDS_PER_DAY, sweep, sweep_orphans
 from app.problems import problem
 from app.settings import Settings
 from solvers.operation import Operation, internal_error
@@ -67,6 +68,7 @@ class Dispatcher:
         self._files = files
         self._executor = executor
         self._lease = Lease.new(settings.lease_seconds, catalogue)
+        self._kinds = resource_kinds(catalogue).values()
         self._inbox: queue.SimpleQueue[JobEvent | Literal["wake", "look"]] = queue.SimpleQueue()
         self._running: dict[str, Job] = {}
         self._stopping: set[str] = set()  # let go of, but perhaps not dead yet
@@ -369,11 +371,13 @@ class Dispatcher:
 
     def _sweep(self) -> None:
         next_orphan_sweep = 0.0
+        days = {part: setting for kind in self._kinds for part, setting in kind.retained.items()}
+        retained = {part: getattr(self._settings, setting) * SECONDS_PER_DAY for part, setting in days.items()}
         while not self._stopped.wait(self._settings.sweep_seconds):
             try:
                 sweep(self._store, self._files, self._settings.retention_seconds)
                 if time.monotonic() >= next_orphan_sweep:
-                    sweep_orphans(self._store, self._files)
+                    sweep_orphans(self._store, self._files, retained)
                     next_orphan_sweep = time.monotonic() + _ORPHAN_SWEEP_SECONDS
             except Exception:
                 log.exception("a sweep failed")

@@ -44,14 +44,22 @@ class FileRecords(Database):
         return None if row is None or owner not in {None, row.owner} else FileRecord(*row)
 
     def list_files(
-        self, owner: str | None, *, before: str | None = None, limit: int = 50, media_type: str | None = None
+        self,
+        owner: str | None,
+        *,
+        before: str | None = None,
+        limit: int = 50,
+        media_type: str | None = None,
+        name: str | None = None,
     ) -> list[FileRecord]:
-        """Return files, or those of one media type, newest first, from those older than the file `before`."""
+        """Return files, or those of one media type or name, newest first, from those older than the file `before`."""
         query = select(files).order_by(files.c.id.desc()).limit(limit)
         if owner is not None:
             query = query.where(files.c.owner == owner)
         if media_type is not None:
             query = query.where(files.c.media_type == media_type)
+        if name is not None:
+            query = query.where(files.c.name == name)
         if before is not None:
             query = query.where(files.c.id < before)
         with self.reading() as connection:

@@ -143,6 +143,8 @@ def execute(
             is_cancelled=lambda: reporter.cancelled,
             save_checkpoint=lambda state: reporter.checkpoint(files, header["id"], state),
             resume=files.read_checkpoint(header["id"]) if header["resume"] else None,
+            run_id=header["id"],
+            owner=header["owner"],
         )
         request = _parse(operation, _body(header, body, files))
         context.seed = operation.seed(request) if header["seed"] is None else header["seed"]

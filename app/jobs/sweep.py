@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
+from collections.abc import Mapping
 
 from sqlalchemy import delete, select, text
 
@@ -14,6 +16,7 @@ from app.jobs.store import JobStore, delete_jobs
 from solvers.operation import UnknownFile
 
 _BATCH = 200
+SECONDS_PER_DAY = 24 * 3600.0
 ORPHAN_SECONDS = 3600.0
 """Bytes get their row after they are written; until this age they are given the benefit of the doubt."""
 
@@ -30,10 +33,21 @@ def sweep(store: JobStore, stored: FileStore, retention: float) -> None:
         connection.execute(delete(workers).where(workers.c.expires_at < now() - retention))
 
 
-def sweep_orphans(store: JobStore, stored: FileStore) -> None:
-    """Remove stored bytes that neither a row nor a job names: of writes that broke off, lost attempts and deleted jobs."""
+def sweep_orphans(store: JobStore, stored: FileStore, retained: Mapping[str, float] | None = None) -> None:
+    """Remove stored bytes that neither a row nor a job names: of writes that broke off, lost attempts and deleted jobs.
+
+    Parameters
+    ----------
+    retained : mapping of str to float, optional
+        Seconds after which the parts of some names go, although their file stays.
+    """
     deadline = time.time() - ORPHAN_SECONDS
-    old = [file for file in stored.walk() if file.modified < deadline]
+    old = []
+    for file in stored.walk():
+        if file.part is not None and file.modified < time.time() - (retained or {}).get(file.part, math.inf):
+            stored.remove(file.path)
+        elif file.modified < deadline:
+            old.append(file)
     for start in range(0, len(old), _BATCH):
         batch = old[start : start + _BATCH]
         names = [file.name for file in batch]

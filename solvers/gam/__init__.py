@@ -16,7 +16,12 @@ From rows to a forest (:mod:`~solvers.gam.training` is the way in):
   :mod:`~solvers.gam.relaxation`, from which :mod:`~solvers.gam.lower_bound` proves how far from the best forest the result can be
   (:mod:`~solvers.gam.logistic_bound` for classes);
 - :mod:`~solvers.gam.losses` and :mod:`~solvers.gam.reweighted_fit` reduce every other loss to weighted least squares, with
-  :mod:`Newton steps on the leaves <solvers.gam.leaf_newton>` to fall back on; :mod:`~solvers.gam.multinomial_fit` goes class by class.
+  :mod:`Newton steps on the leaves <solvers.gam.leaf_newton>` to fall back on; :mod:`~solvers.gam.multinomial_fit` goes class by class;
+- :mod:`~solvers.gam.level_subsets` splits categorical features into any two sets of levels.
+
+:mod:`~solvers.gam.estimators` has all of it as scikit-learn estimators: :mod:`~solvers.gam.feature_columns` and
+:mod:`~solvers.gam.targets` read rows, :mod:`~solvers.gam.additive_fit` makes a model of a fit or of the average of several,
+:mod:`~solvers.gam.bands` says how far it may be off, :mod:`~solvers.gam.compression` drops steps that hardly matter.
 
 :class:`~solvers.gam.additive_model.AdditiveModel` holds a fitted model and knows nothing of how it was fitted.
 """

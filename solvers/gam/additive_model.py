@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from solvers.gam.model_document import ModelDocument, OffsetDocument, ShapeDocument
-from solvers.gam.shape_functions import CodedColumn, Floats, ShapeFunction, as_numbers
+from solvers.gam.model_document import ModelDocument, OffsetDocument
+from solvers.gam.shape_functions import CodedColumn, Floats, ShapeFunction, as_numbers, plain_text
 from solvers.operation import InvalidInput
 
 Task = Literal["regression", "classification"]
@@ -40,6 +40,9 @@ class Offset:
 
     column: str
     kind: Literal["offset", "exposure"]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", plain_text(self.column))
 
     def on_link_scale(self, values: npt.ArrayLike) -> Floats:
         """Return what the column adds to the decision.
@@ -290,7 +293,7 @@ class AdditiveModel:
             intercept=self.intercepts.tolist() if self.link == "softmax" else float(self.intercepts[0]),
             classes=None if self.classes is None else list(self.classes),
             offset=None if self.offset is None else OffsetDocument(column=self.offset.column, kind=self.offset.kind),
-            features=[_shape_document(shape, self._label_of(output)) for shape, output in flat],
+            features=[shape.document(self._label_of(output)) for shape, output in flat],
         )
 
     def to_json(self) -> str:
@@ -320,7 +323,12 @@ class AdditiveModel:
         """Return the model of a document."""
         intercepts = document.intercept if isinstance(document.intercept, list) else [document.intercept]
         n_outputs = len(intercepts)
-        shapes = [_shape(shape, number) for number, shape in enumerate(document.features)]
+        shapes = []
+        for number, feature in enumerate(document.features):
+            try:
+                shapes.append(ShapeFunction.from_document(feature))
+            except InvalidInput as fault:
+                raise InvalidInput(fault.detail, pointer=f"/features/{number}") from None
         if document.link == "softmax":
             _require_class_order(document)
         return cls(
@@ -374,39 +382,8 @@ def _label_array(classes: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 
 def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def _shape_document(shape: ShapeFunction, label: Any) -> ShapeDocument:
-    return ShapeDocument(
-        name=shape.name,
-        type=shape.kind,
-        **{"class": label},
-        thresholds=shape.thresholds.tolist(),
-        levels=list(shape.levels),
-        scores=shape.scores.tolist(),
-        missing=shape.missing,
-        unseen=shape.unseen,
-        weights=None if shape.weights is None else shape.weights.tolist(),
-        stderr=None if shape.stderr is None else shape.stderr.tolist(),
-    )
-
-
-def _shape(document: ShapeDocument, number: int) -> ShapeFunction:
-    try:
-        return ShapeFunction(
-            document.name,
-            document.type,
-            document.scores,  # type: ignore[arg-type]
-            document.thresholds,  # type: ignore[arg-type]
-            tuple(document.levels),
-            document.missing,
-            document.unseen,
-            document.weights,  # type: ignore[arg-type]
-            document.stderr,  # type: ignore[arg-type]
-        )
-    except InvalidInput as fault:
-        raise InvalidInput(fault.detail, pointer=f"/features/{number}") from None
+    own = label.item() if isinstance(label, np.generic) else label
+    return plain_text(own) if isinstance(own, str) else own
 
 
 def _require_class_order(document: ModelDocument) -> None:

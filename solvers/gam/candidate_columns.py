@@ -33,6 +33,8 @@ class CandidateColumns:
         +1 or -1 where only steps of that sign are allowed, else 0.
     start : int64 array of shape (D + 1,)
         Feature d has the columns start[d] .. start[d + 1] - 1.
+    counts_as : int64 array of shape (D,)
+        Feature whose limits apply to those of each feature; itself, unless it is a view of another.
     """
 
     feature: np.ndarray
@@ -40,6 +42,7 @@ class CandidateColumns:
     is_level: np.ndarray
     sign: np.ndarray
     start: np.ndarray
+    counts_as: np.ndarray
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -57,7 +60,7 @@ class CandidateColumns:
         """Return some of the columns, given in increasing order."""
         feature = self.feature[index]
         start = np.searchsorted(feature, np.arange(len(self.start)))
-        return CandidateColumns(feature, self.cut[index], self.is_level[index], self.sign[index], start)
+        return CandidateColumns(feature, self.cut[index], self.is_level[index], self.sign[index], start, self.counts_as)
 
     def sums(self, by_bin: np.ndarray) -> np.ndarray:
         """Return the sum over each column's rows of a quantity that is given as its sums per bin.
@@ -142,7 +145,8 @@ def _columns(
 ) -> CandidateColumns:
     sign = np.zeros(len(feature)) if monotonic_cst is None else np.asarray(monotonic_cst, dtype=np.float64)[feature]
     sign = np.where(is_level | (cut == 0), 0.0, sign)
-    return CandidateColumns(feature, cut, is_level, sign, np.searchsorted(feature, np.arange(n_features + 1)))
+    start = np.searchsorted(feature, np.arange(n_features + 1))
+    return CandidateColumns(feature, cut, is_level, sign, start, np.arange(n_features))
 
 
 def bin_sums(table: Codes, values: np.ndarray) -> np.ndarray:

@@ -66,4 +66,4 @@ def coarsen(table: Codes, columns: CandidateColumns, active: np.ndarray) -> tupl
             of_bin = np.searchsorted(cuts, bins, side="left").astype(codes.dtype)
         codes[row] = of_bin[table.codes[d]]
     cut = np.arange(len(active)) - start[feature] + mine.is_level
-    return CoarseTable(codes, n_codes), CandidateColumns(feature, cut, mine.is_level, mine.sign, start)
+    return CoarseTable(codes, n_codes), CandidateColumns(feature, cut, mine.is_level, mine.sign, start, np.arange(len(used)))

@@ -197,7 +197,7 @@ def _within_limits(start: np.ndarray, columns: CandidateColumns, options: Forest
     used: dict[int, set[int]] = {}
     admitted = []
     for column in start[start >= 0]:
-        feature = int(columns.feature[column])
+        feature = int(columns.counts_as[columns.feature[column]])
         steps = used.get(feature, set())
         has_room = column in steps or len(steps) < (options.max_steps_per_feature or len(columns))
         if has_room and (steps or len(used) < (options.max_features or len(columns))):
@@ -256,10 +256,10 @@ class _Fit:
         share = share[self.active]
         self.heights = self._best_heights(options.alpha / share)
         self.correlations = response.correlations - self.gram.combine(self.active, self.heights)
-        per_stump = np.zeros(len(self.columns))
+        per_stump = np.zeros(len(self.columns) + 1)  # the last is that of an empty stump, column -1
         per_stump[self.active] = self.heights / share
         columns = self.stumps.columns
-        steps = np.where(columns >= 0, per_stump[columns], 0.0)
+        steps = per_stump[columns]
         self.stumps = stumps_on(np.where(steps != 0, columns, -1), steps, self.columns)
 
     def _best_heights(self, ridge: np.ndarray) -> np.ndarray:

@@ -181,6 +181,8 @@ def shared_weights(
         else:
             _weigh_pairs(np.require(curvature, np.float64, ["C", "W"]), *shape)
 
+    if len(pairs) == 0:
+        return products
     if n_jobs == 1:
         fill(pairs)
         return products

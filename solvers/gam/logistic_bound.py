@@ -17,7 +17,7 @@ from solvers.gam.candidate_columns import bin_sums, row_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import Gram, Response, column_weights
 from solvers.gam.losses import LogisticLoss, class_entropy
-from solvers.gam.lower_bound import Certificate, certified, steepest_step
+from solvers.gam.lower_bound import Certificate, Steepest, certified, steepest_step
 from solvers.gam.relaxation import Relaxation, relaxed_ridge
 from solvers.gam.reweighted_fit import Products
 from solvers.gam.sample import Sample
@@ -27,7 +27,13 @@ STEPS = 1
 
 
 def certify_logistic(
-    sample: Sample, options: ForestOptions, forest: Forest, products: Products, *, iterations: int | None = None
+    sample: Sample,
+    options: ForestOptions,
+    forest: Forest,
+    products: Products,
+    *,
+    iterations: int | None = None,
+    steepest: Steepest = lambda pull: 0.0,
 ) -> Certificate:
     """Bound the objective of the best forest from below.
 
@@ -42,6 +48,9 @@ def certify_logistic(
         Returns the products of the columns under given curvatures.
     iterations : int, optional
         Steps of the relaxation, 1 by default; each computes new products, unless these do not fit in memory.
+
+    steepest : callable, optional
+        Given w (y - p), its largest product with a column that is allowed and is not in the list.
 
     Notes
     -----
@@ -60,7 +69,7 @@ def certify_logistic(
         gradient, curvature = loss.majorant(sample.target, decision, 0)
         pull = -weights * gradient
         correlations = columns.sums(bin_sums(sample.table, pull)) - shares * pull.sum()
-        bound = max(bound, logistic_bound(sample, options, decision, correlations))
+        bound = max(bound, logistic_bound(sample, options, decision, max(steepest(pull), steepest_step(correlations, columns))))
         curved = products(weights * curvature) if step < (STEPS if iterations is None else iterations) else None
         if not isinstance(curved, Gram):
             break
@@ -75,19 +84,18 @@ def certify_logistic(
     return certified(forest.objective, bound, spent)
 
 
-def logistic_bound(sample: Sample, options: ForestOptions, decision: np.ndarray, correlations: np.ndarray) -> float:
+def logistic_bound(sample: Sample, options: ForestOptions, decision: np.ndarray, steepest: float) -> float:
     """Return the bound that a decision proves; its intercept must be the best for its heights, alpha positive.
 
     Parameters
     ----------
     decision : float64 array of shape (N,)
         F, offset included.
-    correlations : float64 array of shape (p,)
-        Sum of w (y - p) over the rows of each column.
+    steepest : float
+        ||U'(w (y - p))||_inf.
     """
     loss, weights, target = LogisticLoss(), sample.row_weights(), sample.target
     gradient = loss.gradient(target, decision)
-    steepest = steepest_step(correlations, sample.columns)
     drift = -float(weights @ (gradient * sample.row_offsets()))
     mu = relaxed_ridge(options, len(sample.columns))
 

@@ -11,6 +11,7 @@ on features only raise J*. Descent on the relaxation from the fitted heights tig
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,9 @@ RELAXATION_GAP = 1e-4
 WORK_PER_ROW = 20_000
 FEWEST_ROWS, MOST_ROWS = 2_500, 100_000
 ROUNDS, COLUMNS_PER_ROUND = 10, 100
+
+
+Steepest = Callable[[np.ndarray], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ def certify(
     *,
     n_rows: int,
     iterations: int | None = None,
+    steepest: Steepest = lambda heights: 0.0,
 ) -> Certificate:
     """Bound the objective of the best forest from below.
 
@@ -74,7 +79,9 @@ def certify(
     n_rows : int
         Rows behind the sums; the work is limited in proportion to them.
     iterations : int, optional
-        Sweeps of the relaxation, instead of that limit (without a Gram: rounds, see :func:`_bound_on_rows`).
+        Sweeps of the relaxation, instead of that limit (without a Gram: rounds of ten sweeps and more on some columns).
+    steepest : callable, optional
+        Given heights, the largest |u'r| over columns u that are allowed and are not in the list.
 
     Notes
     -----
@@ -86,9 +93,10 @@ def certify(
     if options.alpha == 0:
         return Certificate(objective, None, None, "alpha", 0)
     if isinstance(products, Gram):
-        bound, spent = _bound_on_gram(products, response, columns, options, forest, n_rows, iterations)
+        bound, spent = _bound_on_gram(products, response, columns, options, forest, n_rows, iterations, steepest)
     else:
-        bound, spent = _bound_on_rows(products, response, columns, options, forest, ROUNDS if iterations is None else iterations)
+        rounds = ROUNDS if iterations is None else iterations
+        bound, spent = _bound_on_rows(products, response, columns, options, forest, rounds, steepest)
     return certified(objective, bound, spent)
 
 
@@ -100,11 +108,16 @@ def _bound_on_gram(
     forest: Forest,
     n_rows: int,
     iterations: int | None,
+    steepest: Steepest,
 ) -> tuple[float, int]:
     """Sweep over all columns from the fitted heights; return the best bound and the sweeps."""
+
+    def bound_of(heights: np.ndarray, correlations: np.ndarray) -> float:
+        return dual_bound(heights, correlations, response, columns, options, steepest=steepest(heights))
+
     mu = relaxed_ridge(options, len(columns))
     relaxation = Relaxation(gram, response, columns, mu=mu, l1=options.l1, start=forest.heights(len(columns)))
-    bound = dual_bound(relaxation.heights, relaxation.correlations, response, columns, options)
+    bound = bound_of(relaxation.heights, relaxation.correlations)
     budget = WORK_PER_ROW * min(max(n_rows, FEWEST_ROWS), MOST_ROWS) / len(columns)
     sweeps, most = 0, MOST_SWEEPS if iterations is None else iterations
     while sweeps < most and (iterations is not None or budget > 0):
@@ -112,7 +125,7 @@ def _bound_on_gram(
         changed, _ = relaxation.descend(step)
         sweeps += step
         budget -= changed
-        bound = max(bound, dual_bound(relaxation.heights, relaxation.correlations, response, columns, options))
+        bound = max(bound, bound_of(relaxation.heights, relaxation.correlations))
         if changed == 0 or (iterations is None and relaxation.objective() - bound <= RELAXATION_GAP * forest.objective):
             break
     return bound, sweeps
@@ -125,15 +138,20 @@ def _bound_on_rows(
     options: ForestOptions,
     forest: Forest,
     rounds: int,
+    steepest: Steepest,
 ) -> tuple[float, int]:
     """Solve the relaxation on the columns in use and, round by round, the columns that it lacks most; return bound and rounds.
 
     A round costs a few passes over the rows: all correlations, and the products of the columns that were added.
     """
+
+    def bound_of(heights: np.ndarray, correlations: np.ndarray) -> float:
+        return dual_bound(heights, correlations, response, columns, options, steepest=steepest(heights))
+
     mu, l1 = relaxed_ridge(options, len(columns)), options.l1
     heights, part = forest.heights(len(columns)), forest.columns
     correlations = response.correlations - products.combine(part, heights[part])
-    bound, spent = dual_bound(heights, correlations, response, columns, options), 0
+    bound, spent = bound_of(heights, correlations), 0
     for _ in range(rounds):
         lacking = np.flatnonzero(allowed_pull(correlations, columns) > mu * np.abs(heights).sum() + l1)
         lacking = np.setdiff1d(lacking, part)
@@ -144,7 +162,7 @@ def _bound_on_rows(
         relaxation = Relaxation(gram, mine, columns.subset(part), mu=mu, l1=l1, start=heights[part])
         heights[part] = relaxation.solve()
         correlations = response.correlations - products.combine(part, heights[part])
-        bound, spent = max(bound, dual_bound(heights, correlations, response, columns, options)), spent + 1
+        bound, spent = max(bound, bound_of(heights, correlations)), spent + 1
         if relaxation.objective() - bound <= RELAXATION_GAP * forest.objective:
             break
     return bound, spent
@@ -163,9 +181,20 @@ def certified(objective: float, lower_bound: float, iterations: int) -> Certific
 
 
 def dual_bound(
-    heights: np.ndarray, correlations: np.ndarray, response: Response, columns: CandidateColumns, options: ForestOptions
+    heights: np.ndarray,
+    correlations: np.ndarray,
+    response: Response,
+    columns: CandidateColumns,
+    options: ForestOptions,
+    *,
+    steepest: float = 0.0,
 ) -> float:
     """Return the bound that heights b, with the correlations s = s0 - M b of their residual, prove; alpha must be positive.
+
+    Parameters
+    ----------
+    steepest : float
+        Largest |u'r| over columns that are not in the list.
 
     Examples
     --------
@@ -183,7 +212,7 @@ def dual_bound(
     residual = max(0.0, response.squares - fitted - left)
     if residual == 0:
         return 0.0
-    steepest = steepest_step(correlations, columns)
+    steepest = max(steepest, steepest_step(correlations, columns))
     ridge = stumps * steepest**2 / options.alpha
     # The maximum over c of a c - ||r||^2 c^2 / 2 - T (c ||U'r|| - l1)_+^2 / (2 alpha), concave and quadratic on either side of its kink.
     scale = along / residual

@@ -83,7 +83,7 @@ def fit_multinomial(
 
     history = [objective()]
     for _ in range(MOST_ITERATIONS):
-        if should_stop():
+        if should_stop() or fits[0].is_constant:
             break
         for k, fit in enumerate(fits):
             fit.move_to(_offset(decisions, k))

@@ -38,6 +38,7 @@ def fit_reweighted(
     init: Init = "greedy",
     n_restarts: int = 0,
     rng: np.random.Generator | None = None,
+    start: Forest | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Forest:
     """Fit a forest to a loss.
@@ -52,6 +53,8 @@ def fit_reweighted(
         Returns the products of the columns under the curvatures h, or under h = 1 given None.
     init, n_restarts, rng
         As for :func:`~solvers.gam.restarts.best_forest`, for the first iteration.
+    start : Forest, optional
+        Where to go on from, instead.
     should_stop : callable, optional
         Asked before every iteration.
 
@@ -64,11 +67,11 @@ def fit_reweighted(
     -----
     At most 25 iterations, O(N D) each, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
     """
-    fit = ReweightedFit(sample, loss, options, products, sample.row_offsets())
+    fit = ReweightedFit(sample, loss, options, products, sample.row_offsets(), start)
     for iteration in range(MOST_ITERATIONS):
         if should_stop() or fit.is_done:
             break
-        if iteration == 0:
+        if iteration == 0 and start is None:
             fit.improve(
                 lambda *problem: best_forest(*problem, init=init, n_restarts=n_restarts, rng=rng, should_stop=should_stop)
             )
@@ -85,14 +88,24 @@ class ReweightedFit:
     forest : Forest
     steps : float64 array of shape (N,)
         Its decision without intercept and offset.
+    is_constant : bool
+        Whether there is nothing but the intercept to fit.
     is_done : bool
         Whether another iteration would be of no use.
     """
 
-    def __init__(self, sample: Sample, loss: Loss, options: ForestOptions, products: Products, offset: np.ndarray) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        loss: Loss,
+        options: ForestOptions,
+        products: Products,
+        offset: np.ndarray,
+        start: Forest | None = None,
+    ) -> None:
         self.sample, self.options, self.offset = sample, options, offset
         self._weights = sample.row_weights()
-        self.loss = loss.scaled_to(sample.target, self._weights)
+        self.loss = loss.scaled_to(sample.target - offset, self._weights)
         self._build = products
         self._products: ColumnProducts | None = None
         self._is_fresh = False
@@ -101,7 +114,10 @@ class ReweightedFit:
         none = np.empty(0, dtype=np.int64)
         empty = self._scored(Forest(none, np.empty(0), none, 0.0, 0.0, (), False), self.steps)
         self.forest = replace(empty, history=(empty.objective,))
-        self.is_done = options.n_stumps == 0 or len(sample.columns) == 0
+        if start is not None:
+            self.forest, self.steps = start, sample.decision(start)
+        self.is_constant = options.n_stumps == 0 or len(sample.columns) == 0
+        self.is_done = self.is_constant
 
     @property
     def decision(self) -> np.ndarray:
@@ -112,7 +128,7 @@ class ReweightedFit:
         """Fit the intercept to another offset, from which the next iteration goes on."""
         self.offset = offset
         self.forest = self._scored(self.forest, self.steps)
-        self.is_done = False
+        self.is_done = self.is_constant
 
     def improve(self, fit: Callable[..., Forest] = fit_forest) -> None:
         """Fit the present quadratic; with `fit` in place of moving on from the present stumps."""

@@ -24,6 +24,8 @@ class Sample:
         Positive; 1 by default.
     offset : float64 array of shape (N,), optional
         Added to the decision.
+    min_samples_leaf : float
+        Least weight on either side of a column.
     """
 
     table: BinnedTable
@@ -31,6 +33,7 @@ class Sample:
     target: np.ndarray
     weights: np.ndarray | None = None
     offset: np.ndarray | None = None
+    min_samples_leaf: float = 0.0
 
     def row_weights(self) -> np.ndarray:
         """Return the weights, 1 by default."""

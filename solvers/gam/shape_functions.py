@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from solvers.gam.model_document import ShapeDocument
 from solvers.operation import InvalidInput
 
 Floats = npt.NDArray[np.float64]
@@ -90,9 +91,9 @@ class ShapeFunction:
                 object.__setattr__(self, field, _finite(value, f"the {field} of {self.name!r}"))
         for field in ("missing", "unseen"):
             object.__setattr__(self, field, float(_finite([getattr(self, field)], f"the score `{field}` of {self.name!r}")[0]))
-        object.__setattr__(self, "name", str(self.name))
+        object.__setattr__(self, "name", plain_text(self.name))
         self._require_bins()
-        object.__setattr__(self, "levels", tuple(map(str, self.levels)))  # NumPy's texts are written unlike Python's
+        object.__setattr__(self, "levels", tuple(map(plain_text, self.levels)))
 
     def _require_bins(self) -> None:
         if self.kind == "numeric":
@@ -155,6 +156,36 @@ class ShapeFunction:
         assert shape.weights is not None
         centred = shape.shifted(-shape.mean)
         return centred if shape.weights[MISSING] > 0 else replace(centred, missing=0.0)
+
+    @classmethod
+    def from_document(cls, document: ShapeDocument) -> ShapeFunction:
+        """Return the function of a document; faults as those of the constructor."""
+        return cls(
+            document.name,
+            document.type,
+            document.scores,  # type: ignore[arg-type]
+            document.thresholds,  # type: ignore[arg-type]
+            tuple(document.levels),
+            document.missing,
+            document.unseen,
+            document.weights,  # type: ignore[arg-type]
+            document.stderr,  # type: ignore[arg-type]
+        )
+
+    def document(self, of_class: Any = None) -> ShapeDocument:
+        """Return the function as a document; with more than two classes, that of a class."""
+        return ShapeDocument(
+            name=self.name,
+            type=self.kind,
+            of_class=of_class,
+            thresholds=self.thresholds.tolist(),
+            levels=list(self.levels),
+            scores=self.scores.tolist(),
+            missing=self.missing,
+            unseen=self.unseen,
+            weights=None if self.weights is None else self.weights.tolist(),
+            stderr=None if self.stderr is None else self.stderr.tolist(),
+        )
 
     @property
     def n_bins(self) -> int:
@@ -261,6 +292,26 @@ def level_name(value: Any) -> str | None:
     if value is None or value != value:
         return None
     return value if type(value) is str else str(value)
+
+
+def plain_text(text: str) -> str:
+    """Return a name or level as Python's own kind of text.
+
+    Raises
+    ------
+    InvalidInput
+        If it holds half a surrogate pair, which no file can hold.
+
+    Examples
+    --------
+    >>> plain_text(np.str_("pro"))
+    'pro'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{text!r:.60} holds half a surrogate pair") from None
+    return str(text)
 
 
 def as_numbers(column: npt.ArrayLike, name: str) -> Floats:

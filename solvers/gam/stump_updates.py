@@ -33,6 +33,7 @@ class Rules(NamedTuple):
     up, down : float64 array of shape (p,)
         1 where positive, or negative, steps are allowed, else 0.
     feature : int64 array of shape (p,)
+        That the limits count.
     l1, l0 : float
     negligible : float
         Gain that is not worth a move.
@@ -103,7 +104,7 @@ def rules(
         step_scale,
         (columns.sign >= 0).astype(np.float64),
         (columns.sign <= 0).astype(np.float64),
-        columns.feature,
+        columns.counts_as[columns.feature],
         float(l1),
         float(l0),
         TIE * null_objective,
@@ -115,7 +116,7 @@ def rules(
 def stumps_on(stump_columns: np.ndarray, steps: np.ndarray, columns: CandidateColumns) -> Stumps:
     """Return the state of a forest with the given stumps; a column of -1 stands for an empty stump."""
     on_column = np.bincount(stump_columns[stump_columns >= 0], minlength=len(columns))
-    in_feature = np.bincount(columns.feature[on_column > 0], minlength=len(columns.start) - 1)
+    in_feature = np.bincount(columns.counts_as[columns.feature[on_column > 0]], minlength=len(columns.start) - 1)
     return Stumps(
         stump_columns.astype(np.int64), steps.astype(np.float64), on_column.astype(np.int64), in_feature.astype(np.int64)
     )

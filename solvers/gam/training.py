@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from scipy.special import logit
 
 from solvers.gam.binning import MAX_LEVELS, bin_table
-from solvers.gam.candidate_columns import candidate_columns
-from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, one_swap_residual
+from solvers.gam.candidate_columns import candidate_columns, row_sums
+from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, fit_forest, one_swap_residual
 from solvers.gam.gram import Response, respond
+from solvers.gam.level_subsets import OrderedViews, steepest_subset, with_views, without_views
 from solvers.gam.logistic_bound import certify_logistic
 from solvers.gam.losses import LogisticLoss, Loss, SquaredLoss
 from solvers.gam.lower_bound import Certificate, certify
@@ -26,6 +28,8 @@ from solvers.gam.reweighted_fit import Products, fit_reweighted
 from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine, column_products
 from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import CodedColumn
+
+ROUNDS_OF_VIEWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,14 @@ class Search:
     n_restarts : int
     seed : int
         Of the restarts.
+    level_subsets : bool
+        Whether categorical features may be split into any two sets of levels, beside one level against the rest.
     """
 
     init: Init = "greedy"
     n_restarts: int = 0
     seed: int = 0
+    level_subsets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,8 @@ class Training:
 
     Attributes
     ----------
-    sample : Sample
+    views : OrderedViews
+        The rows it was fitted on.
     loss : Loss
     options : ForestOptions
     forests : tuple of Forest
@@ -84,7 +92,7 @@ class Training:
         What squared loss was fitted on.
     """
 
-    sample: Sample
+    views: OrderedViews
     loss: Loss
     options: ForestOptions
     forests: tuple[Forest, ...]
@@ -93,15 +101,43 @@ class Training:
     products: Products
     sums: tuple[ColumnProducts, Response] | None = None
 
+    @property
+    def sample(self) -> Sample:
+        """Rows and columns that the forests refer to."""
+        return self.views.sample
+
+    def shapes(self) -> tuple[np.ndarray, ...]:
+        """Return, for each forest, the score of each bin of each feature; not centred, shape (D, C), codes as in the table's bins."""
+        return tuple(self.views.shapes(forest) for forest in self.forests)
+
     def certify(self, iterations: int | None = None) -> Certificate:
         """Bound the objective of the best forest from below: for squared and binary logistic loss."""
-        sample, options = self.sample, self.options
+        sample, options, forest = self.sample, self.options, self.forests[0]
         if self.sums is not None:
-            n_rows = sample.table.n_rows
-            return certify(*self.sums, sample.columns, options, self.forests[0], n_rows=n_rows, iterations=iterations)
+            return certify(
+                *self.sums,
+                sample.columns,
+                options,
+                forest,
+                n_rows=sample.table.n_rows,
+                iterations=iterations,
+                steepest=self._steepest_of_heights,
+            )
         if isinstance(self.loss, LogisticLoss) and len(self.forests) == 1:
-            return certify_logistic(sample, options, self.forests[0], self.products, iterations=iterations)
+            return certify_logistic(
+                sample, options, forest, self.products, iterations=iterations, steepest=self._steepest_of_pull
+            )
         return Certificate(self.objective, None, None, "loss", 0)
+
+    def _steepest_of_heights(self, heights: np.ndarray) -> float:
+        if not self.views.feature:
+            return 0.0
+        sample = self.sample
+        decision = row_sums(sample.table, sample.columns.scores(heights, sample.table.n_codes))
+        return steepest_subset(self.views, sample.row_weights() * (sample.target - sample.row_offsets() - decision))
+
+    def _steepest_of_pull(self, pull: np.ndarray) -> float:
+        return steepest_subset(self.views, pull) if self.views.feature else 0.0
 
     def one_swap_residual(self) -> float | None:
         """Return the most that moving one stump alone could gain, as a share of the empty forest's J; None but for squared loss."""
@@ -142,7 +178,7 @@ def prepare(
         weights = None
     table = bin_table(values, names, max_bins=max_bins, max_levels=max_levels, weights=weights)
     columns = candidate_columns(table, weights, min_samples_leaf=min_samples_leaf, monotonic_cst=monotonic_cst)
-    return Sample(table, columns, target, weights, offset)
+    return Sample(table, columns, target, weights, offset, min_samples_leaf)
 
 
 def train(
@@ -178,8 +214,95 @@ def train(
     >>> len(fit.forests[0].columns) < 20, fit.certify().lower_bound <= fit.objective
     (True, True)
     """
-    search, computing = search or Search(), computing or Computing()
-    products = partial(
+    fit = _Engine(loss, options, n_classes, search or Search(), computing or Computing(), should_stop)
+    views = without_views(sample)
+    if not fit.search.level_subsets:
+        return fit.fitted(views)
+    decision = fit.constants(sample)
+    for k in range(len(decision)):
+        views = with_views(views, fit.pull(sample, decision[k], k))
+    best = fit.fitted(views)
+    for _ in range(ROUNDS_OF_VIEWS if len(best.forests) == 1 else 0):
+        forest = best.forests[0]
+        decision = [forest.intercept + sample.row_offsets() + views.sample.decision(forest)]
+        wider = with_views(views, fit.pull(sample, decision[0], 0))
+        if wider is views or should_stop():
+            break
+        further = fit.fitted(wider, best)
+        if not further.objective < best.objective:
+            break
+        views, best = wider, further
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What stays the same from one set of views to the next."""
+
+    loss: Loss
+    options: ForestOptions
+    n_classes: int
+    search: Search
+    computing: Computing
+    should_stop: Callable[[], bool]
+
+    def fitted(self, views: OrderedViews, start: Training | None = None) -> Training:
+        """Fit the rows, from the stumps of another fit if there is one."""
+        sample, loss, options, search = views.sample, self.loss, self.options, self.search
+        products = _products(sample, self.computing)
+        if self.n_classes > 2:
+            classes = fit_multinomial(sample, self.n_classes, options, products, should_stop=self.should_stop)
+            return Training(views, loss, options, classes.forests, classes.objective, classes.history, products)
+        how: dict[str, Any] = {
+            "init": search.init,
+            "n_restarts": search.n_restarts,
+            "rng": np.random.default_rng(search.seed),
+            "should_stop": self.should_stop,
+        }
+        if not isinstance(loss, SquaredLoss):
+            forest = fit_reweighted(sample, loss, options, products, start=None if start is None else start.forests[0], **how)
+            return Training(views, loss, options, (forest,), forest.objective, forest.history, products)
+        sums = _sums(sample, products)
+        if start is None:
+            forest = best_forest(*sums, sample.columns, options, **how)
+            return Training(views, loss, options, (forest,), forest.objective, forest.history, products, sums)
+        stumps = start.forests[0].stump_columns()
+        forest = fit_forest(*sums, sample.columns, options, start=stumps, should_stop=self.should_stop)
+        history = (*start.history, *forest.history[2:])  # the empty forest and the start are in it
+        return Training(views, loss, options, (forest,), forest.objective, history, products, sums)
+
+    def constants(self, sample: Sample) -> list[np.ndarray]:
+        """Return the decision of the constant model, for each class if there are more than two."""
+        weights, offset = sample.row_weights(), sample.row_offsets()
+        if self.n_classes <= 2:
+            return [offset + self.loss.best_constant(sample.target, weights, offset)]
+        shares = np.bincount(sample.target.astype(np.int64), weights=weights, minlength=self.n_classes) / weights.sum()
+        return [np.full(len(offset), logit(share)) for share in shares]
+
+    def pull(self, sample: Sample, decision: np.ndarray, k: int) -> np.ndarray:
+        """Return minus the weighted gradient at a decision, of class k if there are more than two."""
+        target = sample.target if self.n_classes <= 2 else (sample.target == k).astype(np.float64)
+        return -sample.row_weights() * self.loss.gradient(target, decision)
+
+
+def resume(
+    views: OrderedViews,
+    loss: Loss,
+    options: ForestOptions,
+    forests: tuple[Forest, ...],
+    objective: float,
+    history: tuple[float, ...],
+    *,
+    computing: Computing | None = None,
+) -> Training:
+    """Return a fit that was made before from its rows, loss, options and forests."""
+    products = _products(views.sample, computing or Computing())
+    sums = _sums(views.sample, products) if isinstance(loss, SquaredLoss) else None
+    return Training(views, loss, options, forests, objective, history, products, sums)
+
+
+def _products(sample: Sample, computing: Computing) -> Products:
+    return partial(
         column_products,
         sample.table,
         sample.columns,
@@ -187,21 +310,11 @@ def train(
         memory_limit=computing.memory_limit,
         n_jobs=computing.n_jobs,
     )
-    if n_classes > 2:
-        classes = fit_multinomial(sample, n_classes, options, products, should_stop=should_stop)
-        return Training(sample, loss, options, classes.forests, classes.objective, classes.history, products)
-    sums, rng = None, np.random.default_rng(search.seed)
-    if isinstance(loss, SquaredLoss):
-        response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
-        sums = (products(sample.weights), response)
-        forest = best_forest(
-            *sums, sample.columns, options, init=search.init, n_restarts=search.n_restarts, rng=rng, should_stop=should_stop
-        )
-    else:
-        forest = fit_reweighted(
-            sample, loss, options, products, init=search.init, n_restarts=search.n_restarts, rng=rng, should_stop=should_stop
-        )
-    return Training(sample, loss, options, (forest,), forest.objective, forest.history, products, sums)
+
+
+def _sums(sample: Sample, products: Products) -> tuple[ColumnProducts, Response]:
+    response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
+    return products(sample.weights), response
 
 
 def _rows_of(column: np.ndarray | CodedColumn, rows: np.ndarray) -> np.ndarray | CodedColumn:

@@ -23,6 +23,9 @@ from solvers.operation import Context
 
 SEARCH_SHARE, BOUND_SHARE, EXACT_SHARE = 0.70, 0.15, 0.15
 
+# Where the search mostly finds the optimum early, and its time serves better to prove that.
+LIKELY_EXACT_SHARE = 0.60
+
 # Of the time, for what is cheap on most instances but not on the largest.
 SMALL_SHARE = 0.05
 
@@ -136,8 +139,8 @@ class Course:
         next(rounds)
         self.follow(between)
         unused = BOUND_SHARE * self.clock.total - self.clock.timings.get("bounds", 0.0)
-        # What the bounds left of their share is the search's only where nothing else needs it.
-        turns.give(min(0.0, unused) if finish_share else unused)
+        # What the bounds left of their share is the search's but where the finish has better use for it.
+        turns.give(min(0.0, unused) if finish_share > EXACT_SHARE else unused)
         for _ in rounds:
             if self.must_stop():
                 return

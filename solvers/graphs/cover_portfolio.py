@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.graphs.bound import Bound
 from solvers.graphs.canonical import Instance
-from solvers.graphs.course import BOUND_SHARE, EXACT_SHARE, SMALL_SHARE, Course
+from solvers.graphs.course import BOUND_SHARE, EXACT_SHARE, LIKELY_EXACT_SHARE, SMALL_SHARE, Course
 from solvers.graphs.cover_bounds import (
     clique_cover_bound,
     local_ratio_bound,
@@ -34,6 +34,7 @@ from solvers.graphs.exact_independent_sets import (
     BY_CLOCK,
     BY_WORK,
     Effort,
+    ends_by_cliques,
     finished_set,
     looks_finishable,
     set_at_once,
@@ -145,8 +146,16 @@ class CoverPortfolio:
 
     def _search(self) -> None:
         """Let the two parts take turns, the bounds and a short attempt at the optimum coming in after their first."""
-        finish_share = EXACT_SHARE if self._has_finish else 0.0
-        self._course.search(self._advice_free_part, self._advice_part, (self._bound, self._attempt), finish_share=finish_share)
+        self._course.search(
+            self._advice_free_part, self._advice_part, (self._bound, self._attempt), finish_share=self._finish_share
+        )
+
+    @property
+    def _finish_share(self) -> float:
+        if not self._has_finish:
+            return 0.0
+        is_likely = all(ends_by_cliques(component) for component in self._components)
+        return LIKELY_EXACT_SHARE if is_likely else EXACT_SHARE
 
     def _warm_up(self) -> None:
         self._course.warm_up(self._advice_free_part, self._advice_part)

@@ -89,6 +89,8 @@ class Search:
         solver.parameters.random_seed = self._seed % 2**31
         # With one worker the default leaves most of the linear relaxation out, and no bound comes of it.
         solver.parameters.linearization_level = 2
+        # Steiner triples and other designs are proven by their symmetry or not at all.
+        solver.parameters.symmetry_level = 4
         if math.isfinite(self._deadline):
             solver.parameters.max_time_in_seconds = max(0.0, self._deadline - time.monotonic())
         if self._limits.work is not None:

@@ -5,6 +5,7 @@ What they leave out is the lightest cover, and a bound on them amounts to one on
 
 from __future__ import annotations
 
+import math
 import time
 from typing import NamedTuple
 
@@ -24,7 +25,13 @@ from solvers.graphs.exact_finish import (
     by_tables,
 )
 from solvers.graphs.independent_elimination import eliminate_independent_set
-from solvers.graphs.maximum_clique import LARGEST, MOST_NODES, densest_independent_set
+from solvers.graphs.maximum_clique import LARGEST, UNLIMITED, densest_independent_set
+
+# Up to here branch and bound mostly ends within a minute, and the search has found the optimum early.
+LARGEST_PROMISING = 400
+
+# Of the time, for branch and bound; CP-SAT at least lowers the bound in the rest.
+CLIQUE_SHARE = 0.75
 
 # Sparser graphs have cliques in the complement that branch and bound does not come to the end of.
 LEAST_DENSITY = 1 / 16
@@ -57,7 +64,7 @@ ATTEMPT = Effort(200_000, 0.1, 20_000)
 BY_WORK = Effort(2_000_000, 1.0, MOST_EDGES_FOR_CP_SAT)
 """About two seconds for each search, the same in every run."""
 
-BY_CLOCK = Effort(MOST_NODES, None, MOST_EDGES_FOR_CP_SAT)
+BY_CLOCK = Effort(UNLIMITED, None, MOST_EDGES_FOR_CP_SAT)
 
 
 def set_at_once(component: VertexComponent, stop: Stop) -> ExactPart | None:
@@ -79,6 +86,11 @@ def set_at_once(component: VertexComponent, stop: Stop) -> ExactPart | None:
 def looks_finishable(component: VertexComponent) -> bool:
     """Return whether a search has prospects."""
     return _is_dense(component) or len(component.edges) <= MOST_EDGES_FOR_CP_SAT
+
+
+def ends_by_cliques(component: VertexComponent) -> bool:
+    """Return whether branch and bound is likely to come to its end."""
+    return _is_dense(component) and component.num_vertices <= LARGEST_PROMISING
 
 
 def finished_set(
@@ -119,6 +131,7 @@ def finished_set(
     if solved is not None:
         return solved
     end = time.monotonic() + seconds
+    end_of_cliques = end - (1 - CLIQUE_SHARE) * seconds if math.isfinite(seconds) else math.inf
     found = None
     if _is_dense(component):
         found = densest_independent_set(
@@ -127,7 +140,7 @@ def finished_set(
             weights,
             hint,
             max_nodes=effort.nodes,
-            stop=lambda: stop() or time.monotonic() >= end,
+            stop=lambda: stop() or time.monotonic() >= end_of_cliques,
         )
         if found.is_optimal:
             return by_search(found, known)

@@ -23,7 +23,7 @@ from solvers.graphs.bit_rows import lowest_bit, set_bit, words_of
 from solvers.graphs.search_claim import SearchClaim
 
 LARGEST = 800
-MOST_NODES = 20_000_000
+UNLIMITED = np.iinfo(np.int64).max
 
 # Words read before a kernel returns, so that Python can look at the clock: about a tenth of a second.
 WORK_PER_CALL = 20_000_000
@@ -35,7 +35,7 @@ def densest_independent_set(
     weights: np.ndarray,
     members: np.ndarray,
     *,
-    max_nodes: int = MOST_NODES,
+    max_nodes: int = UNLIMITED,
     stop: Callable[[], bool] | None = None,
 ) -> SearchClaim:
     """Search for an independent set of largest weight until it is proved, or the nodes are spent, or told to stop.

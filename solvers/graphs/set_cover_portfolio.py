@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from solvers.graphs.course import BOUND_SHARE, EXACT_SHARE, SEARCH_SHARE, SMALL_SHARE, Course
+from solvers.graphs.course import BOUND_SHARE, EXACT_SHARE, LIKELY_EXACT_SHARE, SMALL_SHARE, Course
 from solvers.graphs.cover_enumeration import MAX_SETS, enumerate_covers
 from solvers.graphs.cover_progress import CoverProgress, LowerBound
 from solvers.graphs.cp_sat import Limits
@@ -41,14 +41,14 @@ LP_WORK, LEAST_LP_ITERATIONS, MOST_LP_ITERATIONS = 2_000_000_000, 200, 50_000
 LP_SECONDS_PER_ENTRY, MIP_SECONDS_PER_ENTRY = 3e-6, 6e-6
 
 # Entries beyond which branch and bound has no prospects, and CP-SAT's clauses take longer to write than they are worth; up to the
-# last the search has mostly found the optimum early, and half of its time serves better to prove that.
+# last a proof is likely.
 LARGEST_FOR_HIGHS, LARGEST_FOR_CP_SAT, PROMISING_FOR_EXACT = 2_000_000, 300_000, 50_000
 
 # In CP-SAT's deterministic unit, up to a few seconds each.
 SHORT_WORK, LONG_WORK = 0.3, 1.5
 
-CP_SAT_SHARE = 0.4
-"""Of the exact finish; HiGHS has the rest."""
+# Of the exact finish; HiGHS has the rest. Where all sets cost the same, logic and symmetry prove more than linear programs do.
+CP_SAT_SHARE, CP_SAT_SHARE_OF_EQUALS = 0.4, 0.75
 
 
 class SetCoverPortfolio:
@@ -97,15 +97,18 @@ class SetCoverPortfolio:
 
     def _search(self) -> None:
         """Let the two parts take turns, the bounds and a short attempt at the optimum coming in after their first."""
-        finish_share = EXACT_SHARE if self._has_finish else 0.0
-        if self._has_finish and len(self._kernel.elements) <= PROMISING_FOR_EXACT:
-            finish_share += SEARCH_SHARE / 2
         self._course.search(
             self._advice_free_part,
             self._advice_part,
             (self._ascend, self._relax, self._attempt),
-            finish_share=finish_share,
+            finish_share=self._finish_share,
         )
+
+    @property
+    def _finish_share(self) -> float:
+        if not self._has_finish:
+            return 0.0
+        return LIKELY_EXACT_SHARE if len(self._kernel.elements) <= PROMISING_FOR_EXACT else EXACT_SHARE
 
     def _warm_up(self) -> None:
         self._course.warm_up(self._advice_free_part, self._advice_part)
@@ -199,7 +202,9 @@ class SetCoverPortfolio:
         if self._original.num_sets <= MAX_SETS:
             self._enumerate()
         elif self._has_finish:
-            self._offer_exact(self._by_cp_sat(LONG_WORK, CP_SAT_SHARE * self._clock.remaining))
+            costs = self._kernel.costs
+            share = CP_SAT_SHARE_OF_EQUALS if (costs == costs[0]).all() else CP_SAT_SHARE
+            self._offer_exact(self._by_cp_sat(LONG_WORK, share * self._clock.remaining))
             takes = len(self._kernel.elements) * MIP_SECONDS_PER_ENTRY
             if not (self._course.must_stop() or self._course.by_iterations) and takes < self._clock.remaining:
                 self._offer_exact(self._by_highs())

@@ -25,7 +25,7 @@ ITERATIONS_PER_PIECE = 20_000
 def advice_free_search(
     space: CoverSpace, offer: Offer, incumbent: Incumbent, start: np.ndarray, allowance: Allowance, rng: np.random.Generator
 ) -> Iterator[None]:
-    """Search from a start and from the best so far in turn, longer each time: by swaps, and without weights by NuMVC as well.
+    """Swap from a start and from the best so far in turn, longer each time; without weights let NuMVC go on in between.
 
     Parameters
     ----------
@@ -45,10 +45,16 @@ def advice_free_search(
         After each piece of work.
     """
     is_unit = bool((space.weights == space.weights[:1]).all())
+    learning: NuMVC | None = None
     for attempt, length in enumerate(lengths(FIRST_ITERATIONS, MOST_ITERATIONS)):
-        begin = incumbent.sides if attempt % 4 in (1, 2) else start
-        search = _learn_weights if is_unit and attempt % 2 else _swap
-        yield from search(space, begin, offer, "local_search", allowance, length, rng)
+        if is_unit and attempt % 2:
+            # What it has learnt of the edges is worth keeping until the swaps are ahead.
+            if learning is None or incumbent.sides.sum() > space.num_vertices - learning.best_value:
+                learning = NuMVC(space.csr, incumbent.sides == 0, seed=int(rng.integers(2**62)))
+            yield from _learn_weights(learning, offer, allowance, length)
+        else:
+            begin = incumbent.sides if attempt % 4 in (1, 2) else start
+            yield from _swap(space, begin, offer, "local_search", allowance, length, rng)
 
 
 def advice_search(
@@ -98,20 +104,11 @@ def _swap(
     )
 
 
-def _learn_weights(
-    space: CoverSpace,
-    start: np.ndarray,
-    offer: Offer,
-    source: str,
-    allowance: Allowance,
-    length: int,
-    rng: np.random.Generator,
-) -> Iterator[None]:
-    run = NuMVC(space.csr, start == 0, seed=int(rng.integers(2**62)))
+def _learn_weights(run: NuMVC, offer: Offer, allowance: Allowance, length: int) -> Iterator[None]:
     return in_pieces(
         run,
         allowance,
         allowance.fits(length),
         ITERATIONS_PER_PIECE,
-        lambda: offer((~run.best_members).astype(np.int8), source),
+        lambda: offer((~run.best_members).astype(np.int8), "local_search"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,51 @@ def test_owned_files_remember_what_was_saved(files):
 
     assert owned.open(file_id).read() == b"abc"
     assert owned.saved == told == [{"id": file_id, "name": "x.txt", "media_type": "text/plain", "size": 3}]
+
+
+def test_parts_live_and_end_with_their_file(files):
+    file_id = save(files)
+    files.add_part("alice", file_id, "rows", b"1 2")
+    files.add_part("alice", file_id, "version-2", b"new")
+
+    assert sorted(files.parts("alice", file_id)) == ["rows", "version-2"]
+    assert files.open_part("alice", file_id, "rows").read() == b"1 2"
+    assert {(file.name, file.part) for file in files.walk()} == {(file_id, None), (file_id, "rows"), (file_id, "version-2")}
+
+    files.delete_parts("alice", file_id)
+    assert files.parts("alice", file_id) == []
+
+
+def test_a_part_is_written_once(files):
+    file_id = save(files)
+    files.add_part("alice", file_id, "version-2", b"first")
+
+    with pytest.raises(FileExistsError):
+        files.add_part("alice", file_id, "version-2", b"second")
+    assert files.open_part("alice", file_id, "version-2").read() == b"first"
+
+
+def test_of_those_who_add_the_same_part_at_once_one_succeeds(files):
+    file_id = save(files)
+
+    def add(number: int) -> bool:
+        try:
+            files.add_part("alice", file_id, "version-2", str(number).encode() * 100_000)
+        except FileExistsError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        winners = [number for number, won in enumerate(pool.map(add, range(8))) if won]
+    assert len(winners) == 1
+    assert files.open_part("alice", file_id, "version-2").read() == str(winners[0]).encode() * 100_000
+    assert files.parts("alice", file_id) == ["version-2"]
+
+
+def test_a_part_is_not_another_owners(files):
+    file_id = save(files)
+    files.add_part("alice", file_id, "rows", b"1 2")
+
+    assert files.parts("bob", file_id) == []
+    with pytest.raises(UnknownFile):
+        files.open_part("bob", file_id, "rows")

@@ -124,3 +124,19 @@ def test_bytes_that_nothing_names_are_removed_when_they_are_old(store, submit, f
 
     assert stored(files) == {upload, request, job.id, fresh}
     assert orphan not in stored(files)
+
+
+def test_parts_stay_with_their_file_unless_they_are_retained_for_less_long(store, files):
+    kept, gone = write(files), write(files)
+    store.add_file("alice", kept, name="x", media_type="text/plain", size=7)
+    for file_id in (kept, gone):
+        files.add_part("alice", file_id, "rows", b"1 2")
+        files.add_part("alice", file_id, "version-2", b"new")
+    make_bytes_old(files, 2 * A_DAY)
+
+    sweep_orphans(store, files, {"rows": 3 * A_DAY})
+    assert files.parts("alice", gone) == []
+    assert sorted(files.parts("alice", kept)) == ["rows", "version-2"]
+
+    sweep_orphans(store, files, {"rows": A_DAY})
+    assert files.parts("alice", kept) == ["version-2"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from solvers.operation import Context, InvalidInput, Operation, Resources
-from solvers.resource import ResourceKind
+from solvers.operation import Context, InvalidInput, NotThere, Operation, Resources
+from solvers.resource import Download, ResourceKind, ResourceView
 
 
 class Options(BaseModel):
@@ -112,11 +112,27 @@ class NoteView(BaseModel):
     length: int
 
 
-def show_note(content: bytes) -> NoteView:
+class Slice(BaseModel):
+    """Which part of a note."""
+
+    start: int = Field(0, ge=0, le=1000)
+    word: str | None = Field(None, max_length=20, description="From this word on, instead.")
+
+
+def note_of(content: bytes) -> Note:
     try:
-        return NoteView(length=len(Note.model_validate_json(content).text))
+        return Note.model_validate_json(content)
     except ValueError:
         raise InvalidInput("the file holds no note") from None
+
+
+def end_of_note(content: bytes, query: Slice) -> str:
+    text = note_of(content).text
+    if query.word is None:
+        return text[query.start :]
+    if query.word not in text:
+        raise NotThere(f"the note has no {query.word!r}")
+    return text[text.index(query.word) :]
 
 
 NOTES = ResourceKind(
@@ -124,9 +140,20 @@ NOTES = ResourceKind(
     "tests/notes",
     "application/vnd.foresolve.note+json",
     NoteView,
-    show_note,
+    lambda content: NoteView(length=len(note_of(content).text)),
     "A text that was kept.",
     {"demo-note": lambda: b'{"text": "demo"}'},
+    views=(
+        ResourceView("end", "Show the end of it.", Slice, lambda *asked: Note(text=end_of_note(*asked)), result=Note),
+        ResourceView(
+            "download",
+            "Download the end of it.",
+            Slice,
+            lambda *asked: Download(end_of_note(*asked).encode(), "text/plain", "note.txt"),
+            media_types=("text/plain",),
+        ),
+    ),
+    brief=lambda content: {"length": len(note_of(content).text)},
 )
 
 
@@ -135,7 +162,7 @@ class WriteNoteResult(BaseModel):
 
 
 def write_note(request: Note, context: Context) -> WriteNoteResult:
-    return WriteNoteResult(note=NOTES.save(context.files, request.model_dump_json().encode()))
+    return WriteNoteResult(note=NOTES.save(context.files, request.model_dump_json().encode(), name=request.text[:20]))
 
 
 class ReadNoteRequest(BaseModel):
@@ -144,6 +171,25 @@ class ReadNoteRequest(BaseModel):
 
 def read_note(request: ReadNoteRequest, context: Context) -> Note:
     return Note.model_validate_json(NOTES.read(context.files, request.note))
+
+
+class ExtendNoteRequest(BaseModel):
+    """A note, and what to put behind it."""
+
+    note: str = Field(max_length=100)
+    text: str = Field(max_length=100)
+
+
+class ExtendNoteResult(BaseModel):
+    version: int
+
+
+def extend_note(request: ExtendNoteRequest, context: Context) -> ExtendNoteResult:
+    while True:
+        newest = NOTES.newest(context.files, request.note)
+        longer = Note(text=note_of(newest.content).text + request.text)
+        if NOTES.revise(context.files, request.note, longer.model_dump_json().encode(), newest.version + 1):
+            return ExtendNoteResult(version=newest.version + 1)
 
 
 def _operation(name: str, run: Any, request: type[BaseModel], result: type[BaseModel], **members: Any) -> Operation[Any, Any]:
@@ -159,6 +205,7 @@ CATALOGUE = (
     _operation("read", read, ReadRequest, ReadResult),
     _operation("write-note", write_note, Note, WriteNoteResult, makes=NOTES),
     _operation("read-note", read_note, ReadNoteRequest, Note),
+    _operation("extend-note", extend_note, ExtendNoteRequest, ExtendNoteResult),
 )
 
-FUZZED = tuple(operation for operation in CATALOGUE if operation.name != "fail")
+FUZZED = tuple(operation for operation in CATALOGUE if operation.name not in {"fail", "extend-note"})

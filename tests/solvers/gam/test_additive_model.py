@@ -182,6 +182,17 @@ def test_a_text_that_is_no_model_is_refused(text):
         AdditiveModel.from_json(text)
 
 
+@pytest.mark.parametrize("path", [("features", 0, "name"), ("features", 2, "levels", 0), ("classes", 0)])
+def test_half_a_surrogate_pair_is_refused(path):
+    document = json.loads(json.dumps(DOCUMENT))
+    inner = document
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = "a\ud800"
+    with pytest.raises(InvalidInput):
+        AdditiveModel.from_json(json.dumps(document))
+
+
 def test_shape_functions_out_of_the_order_of_the_classes_are_refused():
     document = json.loads(a_model(2, "softmax").to_json())
     document["features"][:2] = document["features"][1::-1]

@@ -121,6 +121,19 @@ def test_separable_classes_end_with_finite_leaves():
         assert np.all((separable.decision(forest) + forest.intercept > 0) == (y == 1))
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_no_stumps_or_columns_give_the_best_constant(name):
+    sample, loss = sample_of(name, 2), LOSSES[name]
+    bare = Sample(sample.table, sample.columns.subset(np.empty(0, int)), sample.target, sample.weights, sample.offset)
+    for rows, options in ((sample, ForestOptions(n_stumps=0)), (bare, ForestOptions(n_stumps=5))):
+        forest = fit_reweighted(rows, loss, options, products_of(rows))
+        assert (len(forest.columns), len(forest.history)) == (0, 1)
+        assert forest.intercept == loss.best_constant(sample.target, sample.row_weights(), sample.row_offsets())
+    three = Sample(bare.table, bare.columns, np.arange(400.0) % 3)
+    fit = fit_multinomial(three, 3, ForestOptions(n_stumps=5), products_of(bare))
+    np.testing.assert_allclose([forest.intercept for forest in fit.forests], np.log([134 / 400, 133 / 400, 133 / 400]))
+
+
 def test_two_classes_are_fitted_as_well_by_either_loss():
     sample, options = sample_of("logistic", 1), ForestOptions(n_stumps=20, alpha=1.0)
     binary = fit_reweighted(sample, LogisticLoss(), options, products_of(sample))

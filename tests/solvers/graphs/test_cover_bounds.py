@@ -28,6 +28,7 @@ from solvers.graphs.verify import prove_cover, prove_independent_set
 from tests.solvers.graphs.prediction_vectors import DATA
 from tests.solvers.graphs.weighted_vertices import (
     WeightedVertices,
+    dimacs_graph,
     heaviest_independent_set,
     is_cover,
     random_edges,
@@ -180,6 +181,31 @@ def test_cliques_share_out_the_vertices_and_are_cliques(graph):
     assert sorted(itertools.chain.from_iterable(partition.cliques())) == list(range(graph.num_vertices))
     pairs = {frozenset(pair) for pair in graph.edges.tolist()}
     assert all(frozenset(pair) in pairs for clique in partition.cliques() for pair in itertools.combinations(clique, 2))
+
+
+@given(weighted_vertices(max_vertices=11))
+def test_cliques_bound_independent_sets_from_above(graph):
+    partition = clique_partition(graph.csr, graph.weights)
+
+    heaviest = sum(max(graph.weights[v] for v in clique) for clique in partition.cliques())
+    assert partition.upper_bound == heaviest >= heaviest_independent_set(*graph)
+
+
+@pytest.mark.parametrize(("name", "bound"), [("gen200_p0.9_44", 44), ("san200_0.9_1", 70), ("rb30-1", 30), ("rb40-2", 40)])
+def test_hidden_cliques_are_found_in_a_shuffled_graph(name, bound):
+    graph = dimacs_graph(name)
+    names = np.random.default_rng(0).permutation(graph.num_vertices)
+    csr = build_csr(graph.num_vertices, names[graph.edges], np.ones(len(graph.edges), np.int64))
+
+    assert clique_partition(csr, graph.weights).upper_bound == bound
+
+
+def test_gathering_again_ends_when_told_to_stop():
+    graph = dimacs_graph("C250.9")
+
+    at_once = clique_partition(graph.csr, graph.weights, stop=lambda: True)
+
+    assert clique_partition(graph.csr, graph.weights).upper_bound < at_once.upper_bound
 
 
 def test_cliques_prove_a_collaboration_graph_s_independent_set_optimal():

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from solvers.graphs.bound import Bound
 from solvers.graphs.cover_kernel import VertexComponent
-from solvers.graphs.exact_independent_sets import ATTEMPT, BY_WORK, finished_set, looks_finishable, set_at_once
+from solvers.graphs.exact_independent_sets import ATTEMPT, BY_WORK, ends_by_cliques, finished_set, looks_finishable, set_at_once
 from solvers.graphs.verify import prove_independent_set
 from tests.solvers.graphs.signed_graphs import grid
 from tests.solvers.graphs.weighted_vertices import (
@@ -118,3 +118,10 @@ def test_an_attempt_leaves_large_graphs_alone():
 
     assert looks_finishable(component(graph))
     assert finish(graph, effort=ATTEMPT) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_likely"), [("sanr200_0.9", True), ("p_hat300-3", True), ("rb40-2", False), ("CA-GrQc", False)]
+)
+def test_branch_and_bound_is_trusted_with_dense_graphs_of_moderate_size(name, is_likely):
+    assert ends_by_cliques(component(dimacs_graph(name))) == is_likely

@@ -123,3 +123,12 @@ def test_the_certificate_says_what_was_run_and_falls_back_on_another(solve):
     assert certificate["kind"] == "search"
     assert certificate["fallback"] == {"kind": "trivial"}
     assert {"solver", "version", "nodes"} < set(certificate)
+
+
+@pytest.mark.long
+def test_cp_sat_proves_a_steiner_triple_system_by_its_symmetry():
+    incidence = incidence_of(shipped("stn45"))
+
+    answer = cp_sat_cover(incidence, everything(incidence))
+
+    assert (answer.value, answer.bound) == (30, 30)

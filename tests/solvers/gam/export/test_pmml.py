@@ -69,7 +69,7 @@ def test_the_document_is_well_formed_and_names_no_outside_entity():
     assert ElementTree.fromstring(document).tag == "{http://www.dmg.org/PMML-4_4}PMML"
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\x07", "\ufffe", "\ud800"])
+@pytest.mark.parametrize("name", ["a\0b", "\x07", "\ufffe"])
 def test_what_xml_cannot_write_is_refused(name):
     for shape in (ShapeFunction(name, "numeric", [1.0]), ShapeFunction("x", "categorical", [1.0], levels=(name,))):
         with pytest.raises(InvalidInput, match="XML cannot write"):

@@ -117,8 +117,7 @@ def test_an_unknown_dialect_is_refused():
         to_sql(a_model(0, "log"), "data", "oracle")
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_what_sql_cannot_write_is_refused(name, dialect):
-    for shape in (ShapeFunction(name, "numeric", [1.0]), ShapeFunction("x", "categorical", [1.0], levels=(name,))):
+def test_what_sql_cannot_write_is_refused(dialect):
+    for shape in (ShapeFunction("a\0b", "numeric", [1.0]), ShapeFunction("x", "categorical", [1.0], levels=("a\0b",))):
         with pytest.raises(InvalidInput, match="SQL cannot write"):
             to_sql(AdditiveModel("regression", "identity", [0.0], [[shape]]), "data", dialect)

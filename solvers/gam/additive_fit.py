@@ -1,0 +1,239 @@
+"""From a fit, or the average of several, to the additive model with its bands.
+
+An average of forests is an additive model with more steps: of `bagging` fits to rows with random Poisson(1) weights, or of 12 fits that
+may each use a random part of the thresholds of finely valued features, which makes curves smoother.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from solvers.gam.additive_model import AdditiveModel, Offset
+from solvers.gam.bands import Spread, conditional_spread, resampled_spread
+from solvers.gam.bin_scores import bin_scores
+from solvers.gam.candidate_columns import CandidateColumns, bin_sums
+from solvers.gam.forest import Forest, ForestOptions
+from solvers.gam.gram import build_gram
+from solvers.gam.level_subsets import without_views
+from solvers.gam.losses import LogisticLoss, Loss
+from solvers.gam.parameters import FitParameters
+from solvers.gam.sample import Sample
+from solvers.gam.shape_functions import Floats
+from solvers.gam.stump_table import average_stumps, stump_table
+from solvers.gam.training import Training, train
+
+THRESHOLD_MEMBERS = 12
+# Features with no more thresholds than this keep all of them in every member of an average.
+FINE_THRESHOLDS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveFit:
+    """A fit as scores of bins.
+
+    Attributes
+    ----------
+    sample : Sample
+    loss : Loss
+    scores : float64 array of shape (K, D, C)
+        Of every bin for every output, not centred.
+    intercepts : float64 array of shape (K,)
+        Beside these scores.
+    stumps : structured array
+        From :func:`~solvers.gam.stump_table.stump_table`.
+    n_iter : int
+        Rounds, of an average the most.
+    training : Training, optional
+        The fit behind it; None for an average.
+    spreads : tuple of K Spread or None
+    """
+
+    sample: Sample
+    loss: Loss
+    scores: Floats
+    intercepts: Floats
+    stumps: np.ndarray
+    n_iter: int
+    training: Training | None
+    spreads: tuple[Spread | None, ...]
+
+    def model(self, *, classes: tuple[Any, ...] | None = None, offset: Offset | None = None) -> AdditiveModel:
+        """Return the model, its shape functions with their standard errors.
+
+        Parameters
+        ----------
+        classes : tuple, optional
+            Labels, for a classification.
+        offset : Offset, optional
+        """
+        scores, intercepts = centred_over_classes(self.scores, self.intercepts)
+        weights = bin_weights(self.sample)
+        shapes = []
+        for d, feature in enumerate(self.sample.table.features):
+            merged = bin_scores(feature, scores[:, d, : feature.n_codes], weights[d, : feature.n_codes])
+            intercepts = intercepts + merged.means
+            errors = [None if spread is None else spread.errors_on(d, merged.bins) for spread in self.spreads]
+            shapes.append([merged.shape(k, stderr) for k, stderr in enumerate(errors)])
+        link = self.loss.link if classes is None or len(classes) == 2 else "softmax"
+        task = "regression" if classes is None else "classification"
+        return AdditiveModel(task, link, intercepts, shapes, classes, offset)  # type: ignore[arg-type]
+
+
+def bin_weights(sample: Sample) -> Floats:
+    """Return the weight of the rows in each bin, shape (D, C)."""
+    return bin_sums(sample.table, sample.row_weights())
+
+
+def fit_additive(
+    sample: Sample,
+    loss: Loss,
+    parameters: FitParameters,
+    *,
+    n_classes: int = 2,
+    should_stop: Callable[[], bool] = lambda: False,
+    report: Callable[[float], None] = lambda fraction: None,
+) -> AdditiveFit:
+    """Fit as the parameters say: once, or an average.
+
+    Parameters
+    ----------
+    sample : Sample
+    loss : Loss
+    parameters : FitParameters
+    n_classes : int
+    should_stop : callable, optional
+        Asked between rounds; an average is then of the members so far.
+    report : callable, optional
+        Told the share of an average's members that is done.
+    """
+
+    def fit(part: Sample) -> Training:
+        return train(
+            part,
+            loss,
+            parameters.forest_options(),
+            n_classes=n_classes,
+            search=parameters.search(),
+            computing=parameters.computing(),
+            should_stop=should_stop,
+        )
+
+    if not parameters.bagging and parameters.threshold_fraction == 1:
+        return single_fit(fit(sample), sample)
+    rng = np.random.default_rng(parameters.seed())
+    members = []
+    n_members = parameters.bagging or THRESHOLD_MEMBERS
+    for number in range(n_members):
+        part = _bag(sample, loss, rng) if parameters.bagging else sample
+        chosen = _some_columns(sample.columns, parameters.threshold_fraction, rng)
+        members.append(_scored(fit(replace(part, columns=sample.columns.subset(chosen))), sample))
+        report((number + 1) / n_members)
+        if should_stop():
+            break
+    return _average(members, has_spread=parameters.bagging > 0)
+
+
+def single_fit(training: Training, sample: Sample) -> AdditiveFit:
+    """Return one fit of a sample, with its conditional bands."""
+    weights = bin_weights(sample)
+    spreads = tuple(conditional_spread(training, weights, output) for output in range(len(training.forests)))
+    return replace(_scored(training, sample), training=training, spreads=spreads)
+
+
+def one_class_fit(sample: Sample) -> AdditiveFit:
+    """Return the constant model of rows that are all of one class; nothing can be better."""
+    none = np.empty(0, dtype=np.int64)
+    constant = Forest(none, np.empty(0), none, 0.0, 0.0, (0.0,), True)
+    products = partial(build_gram, sample.table, sample.columns)
+    options = ForestOptions(n_stumps=0)
+    training = Training(without_views(sample), LogisticLoss(), options, (constant,), 0.0, (0.0,), products)
+    return replace(_scored(training, sample), training=training)
+
+
+def centred_over_classes(scores: Floats, intercepts: Floats) -> tuple[Floats, Floats]:
+    """Let the scores of several classes sum to 0, which changes no probability.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (K, D, C)
+    intercepts : float64 array of shape (K,)
+    """
+    if len(scores) == 1:
+        return scores, intercepts
+    return scores - scores.mean(axis=0), intercepts - intercepts.mean()
+
+
+def _scored(training: Training, sample: Sample) -> AdditiveFit:
+    """Return a fit, maybe to other rows or fewer columns, as scores of the bins of the sample."""
+    intercepts = np.array([forest.intercept for forest in training.forests])
+    n_iter = max(1, len(training.history) - 1)
+    nothing = (None,) * len(intercepts)
+    return AdditiveFit(
+        sample, training.loss, np.stack(training.shapes()), intercepts, stump_table(training), n_iter, None, nothing
+    )
+
+
+def _average(members: Sequence[AdditiveFit], *, has_spread: bool) -> AdditiveFit:
+    first = members[0]
+    scores, intercepts = np.stack([member.scores for member in members]), np.stack([member.intercepts for member in members])
+    spreads: tuple[Spread | None, ...] = first.spreads
+    if has_spread:
+        centred = [centred_over_classes(member.scores, member.intercepts) for member in members]
+        features, weights = first.sample.table.features, bin_weights(first.sample)
+        spreads = tuple(
+            resampled_spread(
+                "bootstrap",
+                features,
+                weights,
+                np.stack([score[output] for score, _ in centred]),
+                np.array([intercept[output] for _, intercept in centred]),
+            )
+            for output in range(len(first.intercepts))
+        )
+    return replace(
+        first,
+        scores=scores.mean(axis=0),
+        intercepts=intercepts.mean(axis=0),
+        stumps=average_stumps([member.stumps for member in members]),
+        n_iter=max(member.n_iter for member in members),
+        spreads=spreads,
+    )
+
+
+def _bag(sample: Sample, loss: Loss, rng: np.random.Generator) -> Sample:
+    """Return the rows with Poisson(1) weights; every class keeps a row, for it could not be fitted without."""
+    counts = rng.poisson(1.0, sample.table.n_rows)
+    group = sample.target if isinstance(loss, LogisticLoss) else np.zeros(sample.table.n_rows)
+    for label in np.unique(group):
+        rows = np.flatnonzero(group == label)
+        while not counts[rows].any():
+            counts[rows] = rng.poisson(1.0, len(rows))
+    kept = np.flatnonzero(counts)
+    return Sample(
+        sample.table.rows(kept),
+        sample.columns,
+        sample.target[kept],
+        sample.row_weights()[kept] * counts[kept],
+        None if sample.offset is None else sample.offset[kept],
+    )
+
+
+def _some_columns(columns: CandidateColumns, fraction: float, rng: np.random.Generator) -> np.ndarray:
+    """Return all columns but a random part of the thresholds of features with many."""
+    if fraction == 1:
+        return np.arange(len(columns))
+    chosen = []
+    for first, last in pairwise(columns.start):
+        mine = np.arange(first, last)
+        thresholds = mine[(columns.cut[mine] > 0) & ~columns.is_level[mine]]
+        if len(thresholds) > FINE_THRESHOLDS:
+            dropped = rng.permutation(thresholds)[round(fraction * len(thresholds)) :]
+            mine = np.setdiff1d(mine, dropped)
+        chosen.append(mine)
+    return np.concatenate(chosen)
