@@ -24,6 +24,7 @@ from typer.core import TyperGroup
 
 from app.catalogue import load_catalogue
 from app.client import Client, ProblemError, Resources
+from app.gam_commands import gam
 from app.service_connection import DEFAULT_URL
 from app.settings import Settings
 from app.solving import option_values, request_body, solve_here, solve_there
@@ -69,6 +70,7 @@ keys = typer.Typer(help="API keys, kept in the job database of FORESOLVE_DATABAS
 cli.add_typer(jobs, name="jobs")
 cli.add_typer(resources, name="resources")
 cli.add_typer(keys, name="keys")
+cli.add_typer(gam, name="gam")
 
 Url = Annotated[str, typer.Option(envvar="FORESOLVE_URL", help="Where the service listens.")]
 Key = Annotated[str | None, typer.Option(envvar="FORESOLVE_KEY", help="API key.")]

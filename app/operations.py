@@ -3,6 +3,13 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from solvers.gam.operations.certificate import GAM_CERTIFICATE
+from solvers.gam.operations.compare import GAM_COMPARE
+from solvers.gam.operations.compress import GAM_COMPRESS
+from solvers.gam.operations.edit import GAM_EDIT, GAM_HISTORY, GAM_UNDO
+from solvers.gam.operations.export import GAM_EXPORT
+from solvers.gam.operations.fit import GAM_FIT
+from solvers.gam.operations.predict import GAM_PREDICT
 from solvers.graphs.batch import GRAPHS_BATCH
 from solvers.graphs.bounds import GRAPHS_BOUNDS
 from solvers.graphs.independent_set import INDEPENDENT_SET
@@ -28,4 +35,13 @@ CATALOGUE: tuple[Operation, ...] = (
     GRAPHS_PREDICTIONS_FIT,
     GRAPHS_PREDICTIONS_PREDICT,
     GRAPHS_PREDICTIONS_ESTIMATE_EPSILON,
+    GAM_FIT,
+    GAM_PREDICT,
+    GAM_EDIT,
+    GAM_UNDO,
+    GAM_HISTORY,
+    GAM_COMPRESS,
+    GAM_EXPORT,
+    GAM_COMPARE,
+    GAM_CERTIFICATE,
 )
