@@ -39,6 +39,7 @@ def fit_reweighted(
     n_restarts: int = 0,
     rng: np.random.Generator | None = None,
     start: Forest | None = None,
+    max_iterations: int = MOST_ITERATIONS,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Forest:
     """Fit a forest to a loss.
@@ -55,6 +56,7 @@ def fit_reweighted(
         As for :func:`~solvers.gam.restarts.best_forest`, for the first iteration.
     start : Forest, optional
         Where to go on from, instead.
+    max_iterations : int
     should_stop : callable, optional
         Asked before every iteration.
 
@@ -65,10 +67,10 @@ def fit_reweighted(
 
     Notes
     -----
-    At most 25 iterations, O(N D) each, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
+    O(N D) an iteration, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
     """
     fit = ReweightedFit(sample, loss, options, products, sample.row_offsets(), start)
-    for iteration in range(MOST_ITERATIONS):
+    for iteration in range(max_iterations):
         if should_stop() or fit.is_done:
             break
         if iteration == 0 and start is None:
