@@ -158,7 +158,9 @@ class ResourceKind(Generic[Shown]):
         return Content(self.read_version(files, resource_id, version), version)
 
     def read_version(self, files: Files, resource_id: str, version: int) -> bytes:
-        """Return the content of one of the caller's as it was."""
+        """Return the content of one as it was."""
+        if resource_id in self.demos:
+            return self.read_part(files, resource_id, f"{VERSION_PREFIX}{version}")
         stream = files.open(resource_id) if version == 1 else files.open_part(resource_id, f"{VERSION_PREFIX}{version}")
         with stream:
             return stream.read()

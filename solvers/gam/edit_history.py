@@ -78,10 +78,8 @@ class EditHistory(BaseModel):
 
     @property
     def is_edited(self) -> bool:
-        """Whether the model is no longer one that was fitted; compression refits it."""
-        return any(
-            not entry.undone and any(operation.get("op") != COMPRESS for operation in entry.operations) for entry in self.entries
-        )
+        """Whether the model is no longer one that was fitted."""
+        return is_edited(self.entries)
 
     def after_edit(
         self,
@@ -95,14 +93,14 @@ class EditHistory(BaseModel):
         score_after: float | None = None,
     ) -> EditHistory:
         """Return the history with one more edit, the last of :attr:`entries`."""
-        entry = HistoryEntry(
-            edit_id=f"edit-{len(self.records) + 1}",
-            version=self.version + 1,
+        entry = new_entry(
+            self.entries,
+            self.version + 1,
+            done,
+            operations,
             at=at,
             by=by,
             note=note,
-            operations=[_written(operation) for operation in operations],
-            diff=list(done.diff),
             score_before=score_before,
             score_after=score_after,
         )
@@ -122,20 +120,53 @@ class EditHistory(BaseModel):
         InvalidInput
             If no edit stands, there is none of that id, or it was undone before.
         """
-        standing = [entry.edit_id for entry in self.entries if not entry.undone]
-        if not standing:
-            raise InvalidInput("no edit is left to undo", pointer="/edit_id")
-        if edit_id is not None and edit_id not in standing:
-            known = any(entry.edit_id == edit_id for entry in self.entries)
-            raise InvalidInput(f"edit {edit_id!r:.60} " + ("was undone before" if known else "is not known"), pointer="/edit_id")
-        undone = standing[-1:] if edit_id is None else standing[standing.index(edit_id) :]
-        records = [
-            record.model_copy(update={"entry": record.entry.model_copy(update={"undone": True})})
-            if record.entry.edit_id in undone
-            else record
-            for record in self.records
-        ]
+        entries, undone = undo_entries(self.entries, edit_id)
+        records = [record.model_copy(update={"entry": entry}) for record, entry in zip(self.records, entries, strict=True)]
         return self.model_copy(update={"version": self.version + 1, "records": records}), undone
+
+
+def is_edited(entries: Sequence[HistoryEntry]) -> bool:
+    """Return whether an edit stands; compression refits a model and is none."""
+    return any(not entry.undone and any(one.get("op") != COMPRESS for one in entry.operations) for entry in entries)
+
+
+def new_entry(
+    entries: Sequence[HistoryEntry],
+    version: int,
+    done: Edit,
+    operations: Sequence[EditOperation | dict[str, Any]],
+    *,
+    at: datetime,
+    by: str | None = None,
+    note: str | None = None,
+    score_before: float | None = None,
+    score_after: float | None = None,
+) -> HistoryEntry:
+    """Return the entry of an edit that follows some others and leads to a version."""
+    return HistoryEntry(
+        edit_id=f"edit-{len(entries) + 1}",
+        version=version,
+        at=at,
+        by=by,
+        note=note,
+        operations=[_written(operation) for operation in operations],
+        diff=list(done.diff),
+        score_before=score_before,
+        score_after=score_after,
+    )
+
+
+def undo_entries(entries: Sequence[HistoryEntry], edit_id: str | None = None) -> tuple[list[HistoryEntry], list[str]]:
+    """Return the entries with an edit and all later ones marked as undone, and their ids; faults as :meth:`EditHistory.after_undo`."""
+    standing = [entry.edit_id for entry in entries if not entry.undone]
+    if not standing:
+        raise InvalidInput("no edit is left to undo", pointer="/edit_id")
+    if edit_id is not None and edit_id not in standing:
+        known = any(entry.edit_id == edit_id for entry in entries)
+        raise InvalidInput(f"edit {edit_id!r:.60} " + ("was undone before" if known else "is not known"), pointer="/edit_id")
+    undone = standing[-1:] if edit_id is None else standing[standing.index(edit_id) :]
+    marked = [entry.model_copy(update={"undone": True}) if entry.edit_id in undone else entry for entry in entries]
+    return marked, undone
 
 
 def _written(operation: EditOperation | dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ lower bound, so that it holds for every possible set.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,29 +79,37 @@ def with_views(views: OrderedViews, residual: np.ndarray) -> OrderedViews:
     sample = views.sample
     table, weights = sample.table, sample.row_weights()
     sums, mass = bin_sums(table, residual - weights * residual.sum() / weights.sum()), bin_sums(table, weights)
-    feature, ranks = list(views.feature), list(views.ranks)
-    features, codes = list(table.features), [table.codes]
+    new: list[tuple[int, np.ndarray]] = []
     for d, bins in enumerate(table.features[: views.n_features]):
         if not isinstance(bins, LevelBins) or bins.n_codes < 3:
             continue
         own, weight = sums[d, : bins.n_codes], mass[d, : bins.n_codes]
         mean = np.divide(own, weight, out=np.full(bins.n_codes, np.inf), where=weight > 0)
         rank = np.argsort(np.argsort(mean, kind="stable"), kind="stable")
-        if any(of == d and np.array_equal(rank, known) for of, known in zip(feature, ranks, strict=True)):
-            continue
-        feature.append(d)
-        ranks.append(rank)
+        if not any(of == d and np.array_equal(rank, known) for of, known in zip(views.feature, views.ranks, strict=True)):
+            new.append((d, rank))
+    return add_views(views, new)
+
+
+def add_views(views: OrderedViews, new: Sequence[tuple[int, np.ndarray]]) -> OrderedViews:
+    """Add views that are given by their feature and the place of each of its bins; `views` itself if there are none."""
+    if not new:
+        return views
+    sample = views.sample
+    table = sample.table
+    n_old = len(table.features)
+    features, codes = list(table.features), [table.codes]
+    for d, rank in new:
+        bins = table.features[d]
         features.append(NumericBins(bins.name, np.arange(bins.n_codes - 1, dtype=np.float64), has_missing=False))
         codes.append((1 + rank)[table.codes[d]][None, :].astype(np.min_scalar_type(bins.n_codes)))
-    if len(feature) == len(views.feature):
-        return views
     wide = BinnedTable(tuple(features), np.concatenate(codes))
-    n_old = len(table.features)
     added = candidate_columns(
         BinnedTable(wide.features[n_old:], wide.codes[n_old:]), sample.weights, min_samples_leaf=sample.min_samples_leaf
     )
-    columns = _appended(sample.columns, added, np.array(feature[len(views.feature) :]))
-    return OrderedViews(replace(sample, table=wide, columns=columns), tuple(feature), tuple(ranks), views.n_features)
+    columns = _appended(sample.columns, added, np.array([d for d, _ in new]))
+    feature, ranks = ((*old, *more) for old, more in zip((views.feature, views.ranks), zip(*new, strict=True), strict=True))
+    return OrderedViews(replace(sample, table=wide, columns=columns), feature, ranks, views.n_features)
 
 
 def _appended(columns: CandidateColumns, added: CandidateColumns, feature: np.ndarray) -> CandidateColumns:

@@ -249,14 +249,7 @@ class _Engine:
     def fitted(self, views: OrderedViews, start: Training | None = None) -> Training:
         """Fit the rows, from the stumps of another fit if there is one."""
         sample, loss, options, search = views.sample, self.loss, self.options, self.search
-        products = partial(
-            column_products,
-            sample.table,
-            sample.columns,
-            engine=self.computing.engine,
-            memory_limit=self.computing.memory_limit,
-            n_jobs=self.computing.n_jobs,
-        )
+        products = _products(sample, self.computing)
         if self.n_classes > 2:
             classes = fit_multinomial(sample, self.n_classes, options, products, should_stop=self.should_stop)
             return Training(views, loss, options, classes.forests, classes.objective, classes.history, products)
@@ -269,8 +262,7 @@ class _Engine:
         if not isinstance(loss, SquaredLoss):
             forest = fit_reweighted(sample, loss, options, products, start=None if start is None else start.forests[0], **how)
             return Training(views, loss, options, (forest,), forest.objective, forest.history, products)
-        response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
-        sums = (products(sample.weights), response)
+        sums = _sums(sample, products)
         if start is None:
             forest = best_forest(*sums, sample.columns, options, **how)
             return Training(views, loss, options, (forest,), forest.objective, forest.history, products, sums)
@@ -291,6 +283,38 @@ class _Engine:
         """Return minus the weighted gradient at a decision, of class k if there are more than two."""
         target = sample.target if self.n_classes <= 2 else (sample.target == k).astype(np.float64)
         return -sample.row_weights() * self.loss.gradient(target, decision)
+
+
+def resume(
+    views: OrderedViews,
+    loss: Loss,
+    options: ForestOptions,
+    forests: tuple[Forest, ...],
+    objective: float,
+    history: tuple[float, ...],
+    *,
+    computing: Computing | None = None,
+) -> Training:
+    """Return a fit that was made before from its rows, loss, options and forests."""
+    products = _products(views.sample, computing or Computing())
+    sums = _sums(views.sample, products) if isinstance(loss, SquaredLoss) else None
+    return Training(views, loss, options, forests, objective, history, products, sums)
+
+
+def _products(sample: Sample, computing: Computing) -> Products:
+    return partial(
+        column_products,
+        sample.table,
+        sample.columns,
+        engine=computing.engine,
+        memory_limit=computing.memory_limit,
+        n_jobs=computing.n_jobs,
+    )
+
+
+def _sums(sample: Sample, products: Products) -> tuple[ColumnProducts, Response]:
+    response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
+    return products(sample.weights), response
 
 
 def _rows_of(column: np.ndarray | CodedColumn, rows: np.ndarray) -> np.ndarray | CodedColumn:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from solvers.gam import AdditiveModel, CodedColumn, ShapeFunction
-from solvers.gam.binning import bin_table
+from solvers.gam.binning import LevelBins, bin_table
 from solvers.gam.editing import edit
-from solvers.gam.kept_rows import KeptRows
+from solvers.gam.kept_rows import KeptRows, further_table
 
 
 def squared_error(target: np.ndarray, decision: np.ndarray) -> np.ndarray:
@@ -69,3 +69,18 @@ def test_pooled_levels_score_as_one(rows):
     kept = KeptRows(table, np.zeros(len(codes)), np.ones(len(codes)))
     model = AdditiveModel("regression", "identity", [0.0], [[shape]])
     np.testing.assert_array_equal(kept.decision(model), model.decision([CodedColumn(codes, levels)]))
+
+
+def test_rows_held_back_have_the_decisions_of_the_values(rows):
+    columns = [np.array([-1e300, 7.0, np.nan, np.inf]), CodedColumn(np.array([1, 2, 0, -1]), ("new", "b", ""))]
+    further = KeptRows(further_table(rows.table.features, columns), np.zeros(4), np.ones(4))
+    model = a_model_on(rows)
+    np.testing.assert_allclose(further.decision(model), model.decision(columns), atol=1e-12)
+
+
+def test_a_level_that_is_new_is_none_of_those_that_share_a_bin():
+    plan = ShapeFunction("plan", "categorical", [1.0, 2.0, 2.0], levels=("a", "b", "c"), missing=4.0, unseen=8.0)
+    model = AdditiveModel("regression", "identity", [0.0], [[plan]])
+    bins = LevelBins("plan", ("a",), ("b", "c"), False)
+    table = further_table((bins,), [CodedColumn(np.array([0, 1, 2, 3, -1]), ("a", "b", "c", "new"))])
+    np.testing.assert_array_equal(KeptRows(table, np.zeros(5), np.ones(5)).decision(model), [1.0, 2.0, 2.0, 8.0, 4.0])
