@@ -120,6 +120,7 @@ class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
     >>> x = np.random.default_rng(0).uniform(size=300)
     >>> model = StumpForestRegressorCV(n_stumps=(1, 50), alphas=(0.1, 10)).fit({"x": x}, np.where(x > 0.5, 4.0, 2.0))
     >>> model.best_params_, model.metric_
+    ({'n_stumps': 50, 'alpha': 10.0}, 'mean_squared_error')
     """
 
     def __init__(
@@ -183,6 +184,7 @@ class StumpForestClassifierCV(_ChosenBySearch, StumpForestClassifier):
     >>> x = np.random.default_rng(0).uniform(size=300)
     >>> model = StumpForestClassifierCV(n_stumps=(1, 50), alphas=(0.1, 10)).fit({"x": x}, x > 0.5)
     >>> model.best_params_, model.metric_
+    ({'n_stumps': 50, 'alpha': 0.1}, 'log_loss')
     """
 
     def __init__(

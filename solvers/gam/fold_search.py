@@ -176,7 +176,7 @@ class FoldSearch:
         if self.n_classes > 2:
             yield from _class_quadratics(part, self.n_classes, options, products)
             return
-        loss = self.loss.scaled_to(part.target, weights)
+        loss = self.loss.scaled_to(part.target - part.row_offsets(), weights)
         pilot = fit_reweighted(part, loss, options, products, max_iterations=PILOT_ITERATIONS)
         steps = part.decision(pilot) + pilot.intercept
         gradient, curvature = loss.linearised(part.target, steps + part.row_offsets())

@@ -210,7 +210,7 @@ def alpha_unit(sample: Sample, loss: Loss) -> float:
     if not isinstance(loss, PoissonLoss | QuantileLoss):
         return 1.0
     weights, offset = sample.row_weights(), sample.row_offsets()
-    scaled = loss.scaled_to(sample.target, weights)
+    scaled = loss.scaled_to(sample.target - offset, weights)
     constant = offset + scaled.best_constant(sample.target, weights, offset)
     return float(np.average(scaled.linearised(sample.target, constant)[1], weights=weights))
 
@@ -238,7 +238,7 @@ def split_rows(cv: Any, target: np.ndarray, loss: Loss, seed: int, kept: np.ndar
     --------
     >>> from solvers.gam.losses import SquaredLoss
     >>> [test for _, test in split_rows(2, np.zeros(4), SquaredLoss(), 0, None)]
-    [array([0, 1]), array([2, 3])]
+    [array([0, 3]), array([1, 2])]
     """
     n_rows = len(target)
     if isinstance(cv, int | np.integer):

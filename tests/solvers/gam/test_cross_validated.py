@@ -15,12 +15,16 @@ from solvers.gam.cross_validated import StumpForestClassifierCV, StumpForestRegr
 from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
 from solvers.operation import Context, InvalidInput
 
-SMALL: dict[str, Any] = {"n_stumps": (5, 40), "alphas": (1, 30.0)}
+SMALL: dict[str, Any] = {"n_stumps": (5, 20), "alphas": (1, 30.0)}
 
 
 @pytest.mark.parametrize(
     "estimator",
-    [StumpForestRegressorCV(**SMALL), StumpForestRegressorCV(loss="poisson", **SMALL), StumpForestClassifierCV(cv=3, **SMALL)],
+    [
+        StumpForestRegressorCV(**SMALL),
+        StumpForestRegressorCV(loss="poisson", cv=2, **SMALL),
+        StumpForestClassifierCV(cv=2, **SMALL),
+    ],
     ids=str,
 )
 def test_estimator_keeps_the_contract_of_scikit_learn(estimator: Any) -> None:
@@ -61,7 +65,7 @@ def test_ridges_of_counts_are_reported_as_they_are_used() -> None:
     X, y = rows()
     counts = np.random.default_rng(0).poisson(20 * np.exp(y / 4))
     chosen = StumpForestRegressorCV(loss="poisson", **SMALL).fit(X, counts)
-    assert chosen.best_params_["alpha"] / counts.mean() == pytest.approx(min((1, 30), key=lambda a: abs(a - chosen.best_params_["alpha"] / counts.mean())))
+    assert chosen.best_params_["alpha"] in (pytest.approx(counts.mean()), pytest.approx(30 * counts.mean()))
     plain = StumpForestRegressor(loss="poisson", **chosen.best_params_).fit(X, counts)
     np.testing.assert_array_equal(chosen.predict(X), plain.predict(X))
 
