@@ -37,7 +37,11 @@ def from_validation_error(error: ValidationError, document: Any = None, *, withi
     """
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     errors = [
-        {"pointer": within + json_pointer(_places(fault["loc"], document, fault["type"])), "detail": fault["msg"]}
+        {
+            "pointer": within + json_pointer(_places(fault["loc"], document, fault["type"])),
+            # Of a ValueError, Pydantic puts the kind before the message.
+            "detail": fault["msg"].removeprefix("Value error, "),
+        }
         for fault in faults[:MOST_ERRORS]
     ]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""

@@ -180,7 +180,7 @@ def one_output(training: Training, output: int) -> tuple[Loss, Floats, Floats]:
     sample = training.sample
     decision = sample.row_offsets() + sample.decision(training.forests[output]) + training.forests[output].intercept
     if len(training.forests) == 1:
-        return training.loss.scaled_to(sample.target, sample.row_weights()), sample.target, decision
+        return training.loss.scaled_to(sample.target - sample.row_offsets(), sample.row_weights()), sample.target, decision
     others = [sample.decision(forest) + forest.intercept for number, forest in enumerate(training.forests) if number != output]
     return training.loss, (sample.target == output).astype(np.float64), decision - np.logaddexp.reduce(others, axis=0)
 

@@ -28,6 +28,8 @@ LEAST_EPSILON = 0.01
 LARGEST_LOG_ODDS = 20.0
 """Worth of a bit that cannot be wrong."""
 
+MOST_VOTES = 2**53
+
 
 class AdviceWarning(NamedTuple):
     """Something about the predictions that the caller should know."""
@@ -292,9 +294,12 @@ def _are_labels(predictions: Sequence[Predictions]) -> bool:
 def paper_threshold(epsilon: float, factor: int = 100) -> int:
     """Return the degree from which on the paper trusts votes: 100 ln(1/eps) / eps^2, with 3 in place of 100 for independent sets.
 
+    No more than `MOST_VOTES`, which no vertex has.
+
     Examples
     --------
     >>> [paper_threshold(epsilon) for epsilon in (0.45, 0.1)], paper_threshold(0.1, factor=3)
     ([395, 23026], 691)
     """
-    return math.ceil(factor * math.log(1 / epsilon) / epsilon**2)
+    # One division after the other: the square of a tiny epsilon is 0.
+    return math.ceil(min(MOST_VOTES, -factor * math.log(epsilon) / epsilon / epsilon))

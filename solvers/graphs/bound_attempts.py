@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from solvers.graphs.bound import Bound
-from solvers.graphs.integer_weights import to_integers
+from solvers.graphs.integer_weights import IntegerWeights
 from solvers.graphs.kernel import SearchSpace
 from solvers.graphs.progress import Sense
 from solvers.graphs.upper_bound import FLOAT_NOISE, UpperBound, in_unit
@@ -53,7 +53,9 @@ class GraphAttempts:
 
     Parameters
     ----------
-    graph : (num_vertices, edges, weights)
+    graph : (num_vertices, edges)
+    grid : IntegerWeights
+        The weights that the methods look at.
     methods : dict
         Of the kinds that stand by themselves, cheapest first, ``trivial`` the first of all.
     space_of : callable
@@ -65,7 +67,8 @@ class GraphAttempts:
 
     def __init__(
         self,
-        graph: tuple[int, np.ndarray, np.ndarray],
+        graph: tuple[int, np.ndarray],
+        grid: IntegerWeights,
         methods: dict[str, Method],
         space_of: Callable[[Callable[[], bool]], SearchSpace[Any]],
         sense: Sense,
@@ -75,7 +78,7 @@ class GraphAttempts:
         self.kinds = (*methods, *COMBINATIONS)
         self.maximises = sense.maximises
         self._graph = graph
-        self._grid = to_integers(graph[2])
+        self._grid = grid
         self._methods = methods
         self._space_of = space_of
         self._sense = sense
@@ -87,8 +90,7 @@ class GraphAttempts:
         return bound._replace(value=self._sense.bound(bound.value))
 
     def _leaf(self, kind: str) -> Bound:
-        num_vertices, edges, _ = self._graph
-        bound = self._methods[kind](num_vertices, edges, self._grid.weights, self._seed, self._context)
+        bound = self._methods[kind](*self._graph, self._grid.weights, self._seed, self._context)
         unit = float(np.ldexp(1.0, self._grid.exponent))
         value = bound.value / unit
         if self._grid.rounding == 0 and self._grid.exponent <= 0:

@@ -20,6 +20,7 @@ from solvers.graphs.canonical import Instance
 from solvers.graphs.certificate import store_large
 from solvers.graphs.cover_kernel import CoverKernel, CoverSpace
 from solvers.graphs.cut_bounds import CUT_METHODS
+from solvers.graphs.integer_weights import to_integers
 from solvers.graphs.kernel import Kernel, SearchSpace
 from solvers.graphs.progress import AsCounted, Complement
 from solvers.graphs.result import BoundKind, WarningEntry
@@ -143,16 +144,22 @@ def _read(request: BoundsRequest, context: Context) -> tuple[Instance | SetSyste
     n, edges, seed = instance.num_vertices, instance.edges, request.options.seed
     if request.problem == "max-cut":
         weights = instance.edge_weights
-        cut_graph = (n, edges, weights)
         return instance, GraphAttempts(
-            cut_graph, CUT_METHODS, lambda stop: SearchSpace(Kernel(*cut_graph, stop=stop), {}), AsCounted(), seed, context
+            (n, edges),
+            to_integers(weights),
+            CUT_METHODS,
+            lambda stop: SearchSpace(Kernel(n, edges, weights, stop=stop), {}),
+            AsCounted(),
+            seed,
+            context,
         )
-    weights = instance.vertex_weights.copy()
-    # Those with loops are in no independent set.
-    weights[instance.loops] = 0
-    is_integral = weights.dtype.kind == "i"
+    grid = to_integers(instance.vertex_weights)
+    # Those with loops are in no independent set; whoever checks the bound has them on the same grid all the same.
+    grid.weights[instance.loops] = 0
+    is_integral = instance.vertex_weights.dtype.kind == "i"
     return instance, GraphAttempts(
-        (n, edges, weights),
+        (n, edges),
+        grid,
         VERTEX_METHODS,
         lambda stop: CoverSpace(CoverKernel(n, edges, instance.vertex_weights, instance.loops, stop=stop, is_over=stop), {}),
         Complement(total_weight(instance), is_integral) if request.problem == "vertex-cover" else AsCounted(),

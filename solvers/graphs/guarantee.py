@@ -88,7 +88,7 @@ def independent_set_guarantee(advice: Advice, csr: Csr, threshold: int) -> Ratio
     epsilon = advice.epsilon_used
     if not advice.assumes_independent or epsilon is None or not np.array_equal(advice.votes, np.diff(csr.indptr)):
         return None
-    if threshold + 1 < 1 / (2 * epsilon**2):
+    if 2 * epsilon**2 * (threshold + 1) < 1:
         return None
     error = math.exp(-2 * epsilon**2 * threshold)
     greedy = min(1.0, 3 / (threshold + 2))
@@ -117,6 +117,6 @@ def _width(truncated: Truncated, row_weights: np.ndarray) -> float:
 
 def _expected_error(truncated: Truncated, advice: Advice, epsilon: float) -> float:
     """Bound the expected 1-norm of the row estimates' error."""
-    deviation = math.sqrt(1 / (4 * epsilon**2) - 1)
+    deviation = math.sqrt(1 - 4 * epsilon**2) / (2 * epsilon)
     errors = np.where(advice.votes > 0, deviation / (2 * np.sqrt(np.maximum(advice.votes, 1))), 1.0)
     return float((truncated.weights * errors[truncated.indices]).sum())

@@ -1,8 +1,8 @@
 """Integer weights for the searches, which count gains exactly in 64 bits.
 
 Integers whose magnitudes sum to at most 2^53 are taken as they are. Other weights are rounded to the finest grid 2^-q on which
-the sum still fits; the total rounding error is kept, because a bound on the rounded graph becomes a bound on the true one by
-adding it.
+the sum still fits, q at most 960; the total rounding error is kept, because a bound on the rounded graph becomes a bound on the
+true one by adding it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from solvers.graphs.arrays import lightest
 from solvers.operation import InvalidInput
 
 LARGEST_SUM = 2**53
+
+FINEST_EXPONENT = 960
+"""Of the grid: the scales of certificates, a few powers of two beyond it, are then floats, and so are multiples of its step."""
 
 
 class IntegerWeights(NamedTuple):
@@ -85,7 +88,7 @@ def _on_finest_grid(weights: np.ndarray) -> IntegerWeights:
     # Halved often enough for the sum to stay below 1, it cannot overflow; `exponent` then makes it reach for 2^53.
     headroom = int(np.frexp(np.abs(weights).max())[1]) + len(weights).bit_length()
     share = math.fsum(np.abs(np.ldexp(weights, -headroom)).tolist())
-    exponent = 53 - headroom - math.frexp(share)[1] + 1
+    exponent = min(FINEST_EXPONENT, 53 - headroom - math.frexp(share)[1] + 1)
     while True:
         integers = np.rint(np.ldexp(weights, exponent))
         # In integers: a float sum of 2^53 + 1 would pass for 2^53, and a bound would be rounded down with it.

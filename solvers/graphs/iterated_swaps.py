@@ -57,6 +57,8 @@ class IteratedSwaps:
         The present set.
     best_value, best_members
         The best set so far.
+    effort : float
+        Work done so far, in units of about a tenth of a second at most.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class IteratedSwaps:
         _start(csr.indptr, csr.indices, self._weights, np.asarray(members, dtype=np.bool_), self._state)
         self._rng = seeded_state(seed)
         self._scale = float(self._weights.mean()) if n else 1.0
+        self.effort = 0.0
 
     @property
     def value(self) -> int:
@@ -104,6 +107,7 @@ class IteratedSwaps:
         done: int = _iterate(
             csr.indptr, csr.indices, self._weights, self._state, self._rng, self._scale, int(iterations), WORK_PER_CALL
         )
+        self.effort += self._state.numbers[_WORK] / WORK_PER_CALL
         return done
 
 

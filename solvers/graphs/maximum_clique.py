@@ -3,12 +3,18 @@
 Vertices are renumbered so that those of high degree in the complement come first: one of least degree is put last, taken out, and so
 on. At a node with the clique so far and the vertices P that could join it, P is coloured greedily, class by class; a clique takes at
 most one vertex of each class, so that the heaviest vertices of the first classes add up to a bound on what those classes can give.
-Only vertices whose bound could beat the best set are branched on, from the last class on.
+Only vertices whose bound could beat the best set are branched on, from the last class on. Without weights, each of those is first
+tried with the classes that need no branching: it may fit in once a neighbour has moved to another class (re-colouring), or lie in no
+clique with both of two classes, each of which then serves once (infra-chromatic bound).
 
 References
 ----------
 P. San Segundo, D. Rodriguez-Losada, A. Jimenez, "An exact bit-parallel algorithm for the maximum clique problem", Computers &
 Operations Research 38 (2011).
+E. Tomita, Y. Sutani, T. Higashi, S. Takahashi, M. Wakatsuki, "A simple and faster branch-and-bound algorithm for finding a maximum
+clique", WALCOM 2010.
+P. San Segundo, A. Nikolaev, M. Batsyn, "Infra-chromatic bound for exact maximum clique search", Computers & Operations Research 64
+(2015).
 """
 
 from __future__ import annotations
@@ -78,7 +84,7 @@ def densest_independent_set(
         found[order[search.found[: search.numbers[_FOUND_SIZE]]]] = True
     value = int(search.numbers[_BEST])
     bound = value if ended else int(weight_of.sum())
-    return SearchClaim(value, found, bound, int(search.numbers[_NODES]), "bbmc", "1")
+    return SearchClaim(value, found, bound, int(search.numbers[_NODES]), "bbmc", "2")
 
 
 def _complement(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,10 +109,13 @@ class _Search(NamedTuple):
     num_branches: np.ndarray  # (n + 1,)
     clique: np.ndarray  # (n,)
     clique_weight: np.ndarray  # (n + 1,) at each depth
+    classes: np.ndarray  # (n, words) bits: the classes that need no branching, at the present node
+    is_paired: np.ndarray  # (n,) bool: whether a vertex leans on the class and another
     uncoloured: np.ndarray  # (words,)
     available: np.ndarray  # (words,)
     found: np.ndarray  # (n,) the best clique, if better than the one given
     numbers: np.ndarray  # (4,) by the names below
+    is_unit: bool  # whether all weights are 1
 
 
 _BEST, _NODES, _DEPTH, _FOUND_SIZE = range(4)
@@ -123,10 +132,13 @@ def _make_search(rows: np.ndarray, weights: np.ndarray, best: int) -> _Search:
         num_branches=np.zeros(n + 1, np.int64),
         clique=np.empty(n, np.int64),
         clique_weight=np.zeros(n + 1, np.int64),
+        classes=np.empty((n, num_words), np.uint64),
+        is_paired=np.empty(n, np.bool_),
         uncoloured=np.empty(num_words, np.uint64),
         available=np.empty(num_words, np.uint64),
         found=np.empty(n, np.int64),
         numbers=np.array([best, 0, 0, 0], np.int64),
+        is_unit=bool((weights == 1).all()),
     )
 
 
@@ -202,7 +214,7 @@ def _colour(search, depth):  # type: ignore[no-untyped-def]
     uncoloured, available = search.uncoloured, search.available
     branches, bounds = search.branches[depth], search.bounds[depth]
     uncoloured[:] = search.candidates[depth]
-    first_word, count, bound, work = 0, 0, np.int64(0), 0
+    first_word, count, bound, work, num_classes = 0, 0, np.int64(0), 0, 0
     while True:
         while first_word < num_words and uncoloured[first_word] == 0:
             first_word += 1
@@ -217,6 +229,10 @@ def _colour(search, depth):  # type: ignore[no-untyped-def]
                 uncoloured[word] &= ~(np.uint64(1) << np.uint64(bit))
                 # The bits below, this one's among them, are through.
                 available[word] &= available[word] - np.uint64(1)
+                if search.is_unit and bound >= enough:
+                    work += num_words * num_classes
+                    if _fits_in(search.rows, search.classes, search.is_paired, v, num_classes):
+                        continue
                 for later in range(word, num_words):
                     available[later] &= ~search.rows[v, later]
                 work += num_words - word
@@ -224,9 +240,71 @@ def _colour(search, depth):  # type: ignore[no-untyped-def]
                 branches[count] = v
                 count += 1
         bound += heaviest
-        if bound <= enough:
-            count = class_begin
-        else:
+        if bound > enough:
             bounds[class_begin:count] = bound
+            continue
+        for word in range(num_words):
+            search.classes[num_classes, word] = 0
+        for place in range(class_begin, count):
+            set_bit(search.classes, num_classes, branches[place])
+        search.is_paired[num_classes] = False
+        num_classes += 1
+        count = class_begin
     search.num_branches[depth] = count
     return work + num_words
+
+
+@njit(cache=True, nogil=True)
+def _fits_in(rows, classes, is_paired, v, num_classes):  # type: ignore[no-untyped-def]
+    """Return whether the classes' bound holds with `v` as well, after a neighbour has moved if need be.
+
+    That is so if `v` has no neighbour in a class; or one, which has none in another class and moves there; or one with which it has no
+    neighbour in common in another class, so that no clique takes `v` and a vertex of each of the two.
+    """
+    num_words = rows.shape[1]
+    first, second = -1, -1
+    for k in range(num_classes):
+        if is_paired[k]:
+            continue
+        w = _only_one_of(rows, v, classes, k)
+        if w == _NONE:
+            set_bit(classes, k, v)
+            return True
+        if w == _SEVERAL:
+            continue
+        for other in range(num_classes):
+            if other == k or is_paired[other]:
+                continue
+            of_w, of_both = np.uint64(0), np.uint64(0)
+            for word in range(num_words):
+                met = classes[other, word] & rows[w, word]
+                of_w |= met
+                of_both |= met & rows[v, word]
+            if of_w == 0:
+                classes[k, w >> 6] &= ~(np.uint64(1) << np.uint64(w & 63))
+                set_bit(classes, k, v)
+                set_bit(classes, other, w)
+                return True
+            if of_both == 0 and first < 0:
+                first, second = k, other
+    if first < 0:
+        return False
+    is_paired[first] = is_paired[second] = True
+    return True
+
+
+_NONE, _SEVERAL = -1, -2
+
+
+@njit(cache=True, nogil=True)
+def _only_one_of(rows, v, classes, k):  # type: ignore[no-untyped-def]
+    """Return the only neighbour that a vertex has in a class, or what says why there is none."""
+    found = _NONE
+    for word in range(rows.shape[1]):
+        common = classes[k, word] & rows[v, word]
+        if common == 0:
+            continue
+        if found != _NONE or common & (common - np.uint64(1)) != 0:
+            return _SEVERAL
+        found = (word << 6) + lowest_bit(common)
+    return found

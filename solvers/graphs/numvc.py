@@ -48,6 +48,8 @@ class NuMVC:
     ----------
     best_value, best_members
         The smallest cover so far, its size and its mask.
+    effort : float
+        Work done so far, in units of about a tenth of a second at most.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class NuMVC:
         self._state = _empty_state(csr)
         _start(csr, np.asarray(members, dtype=np.bool_), self._state)
         self._rng = seeded_state(seed)
+        self.effort = 0.0
 
     @property
     def best_value(self) -> int:
@@ -75,6 +78,7 @@ class NuMVC:
     def advance(self, steps: int) -> int:
         """Run up to `steps` further steps, on large graphs fewer, so that the caller can look at the clock; return how many."""
         done: int = _search(self._csr, self._state, self._rng, int(steps), WORK_PER_CALL)
+        self.effort += self._state.numbers[_WORK] / WORK_PER_CALL
         return done
 
 

@@ -119,7 +119,7 @@ def prove_set_cover(
             if not isinstance(kind, str) or kind not in KINDS:
                 raise Refused(f"kind must be one of {', '.join(KINDS)}")
             if kind != "search":
-                return Proof(_rounded(_bound(kind, rows, loaded, stop), rows), not holds_search, ())
+                return Proof(max(0, _rounded(_bound(kind, rows, loaded, stop), rows)), not holds_search, ())
             holds_search = True
             certificate, path = member(loaded, "fallback"), f"{path}/fallback"
         raise Refused(f"certificates are nested more than {DEEPEST} deep")

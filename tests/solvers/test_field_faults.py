@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from solvers.field_faults import MOST_ERRORS, from_validation_error, json_pointer
 
@@ -67,3 +67,17 @@ def test_a_part_of_a_document_has_pointers_into_the_whole():
 
     assert problem["errors"][0]["pointer"] == "/bodies/3/size"
     assert problem["detail"].startswith("/bodies/3/size: ")
+
+
+def test_a_reason_is_told_as_it_was_raised():
+    class Even(BaseModel):
+        size: int
+
+        @field_validator("size")
+        @classmethod
+        def _is_even(cls, size: int) -> int:
+            raise ValueError("sizes are even")
+
+    with pytest.raises(ValidationError) as caught:
+        Even.model_validate({"size": 1})
+    assert from_validation_error(caught.value, {"size": 1})["errors"] == [{"pointer": "/size", "detail": "sizes are even"}]

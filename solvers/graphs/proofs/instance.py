@@ -10,6 +10,7 @@ import numpy as np
 from solvers.operation import InvalidInput
 
 LARGEST_SUM = 2**53
+FINEST_EXPONENT = 960
 
 
 class Refused(Exception):
@@ -60,7 +61,7 @@ class GridInstance(NamedTuple):
 
 
 def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray, field: str = "edge_weights") -> GridInstance:
-    """Put a graph on the finest grid 2^-q on which its weights add up to at most 2^53; integers are taken as they are.
+    """Put a graph on the finest grid 2^-q, q at most 960, on which its weights sum to at most 2^53; integers are taken as they are.
 
     Raises
     ------
@@ -82,13 +83,13 @@ def on_grid(num_vertices: int, edges: np.ndarray, weights: np.ndarray, field: st
         return GridInstance(ProofInstance(num_vertices, ends, given.astype(np.int64), 0), True, 0.0)
 
     largest = math.frexp(float(np.abs(given).max()))[1]
-    exponent = 54 - largest
+    exponent = min(FINEST_EXPONENT, 54 - largest)
     while _sum_exceeds(LARGEST_SUM, np.abs(np.rint(np.ldexp(given, exponent)))):
         exponent -= 1
     rounded = np.rint(np.ldexp(given, exponent))
     error = math.fsum(np.abs(given - np.ldexp(rounded, -exponent)).tolist())
     instance = ProofInstance(num_vertices, ends, rounded.astype(np.int64), exponent)
-    while not (instance.weights & 1).any():
+    while instance.weights.any() and not (instance.weights & 1).any():
         instance = instance._replace(weights=instance.weights >> 1, exponent=instance.exponent - 1)
     return GridInstance(instance, False, math.nextafter(error, math.inf) if error else 0.0)
 

@@ -71,6 +71,6 @@ def lagrangian_bound(rows: SetRows, certificate: dict[str, Any]) -> Fraction:
 
 
 def _scale(value: Any) -> Fraction:
-    if type(value) not in (int, float) or not 0 < value < math.inf or value > LARGEST_PRICE:
+    if type(value) not in (int, float) or not 0 < value < math.inf:
         raise Refused("scale must be a positive number")
     return Fraction(value)

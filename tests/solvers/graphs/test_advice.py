@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.graphs.advice import cover_prior, independent_set_prior, paper_threshold, tally
+from solvers.graphs.advice import MOST_VOTES, cover_prior, independent_set_prior, paper_threshold, tally
 from solvers.graphs.csr import cut_value
 from solvers.graphs.predictions import EdgePredictions, VertexPredictions, sample_edge_predictions
 from solvers.operation import InvalidInput
@@ -261,6 +261,11 @@ def test_the_paper_s_threshold(epsilon, threshold):
 @pytest.mark.parametrize(("epsilon", "threshold"), [(0.45, 12), (0.4, 18), (0.3, 41), (0.2, 121), (0.1, 691), (0.05, 3595)])
 def test_the_paper_s_threshold_for_independent_sets(epsilon, threshold):
     assert paper_threshold(epsilon, factor=3) == threshold
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-160, 5e-324])
+def test_a_tiny_epsilon_asks_for_more_votes_than_there_are(epsilon):
+    assert paper_threshold(epsilon) == MOST_VOTES
 
 
 def test_sources_about_a_set_are_taken_as_they_are():

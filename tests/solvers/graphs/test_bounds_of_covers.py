@@ -39,6 +39,31 @@ def test_every_kind_lies_on_its_side_and_is_proven_by_its_certificate(kind, seed
         assert proof.bound == pytest.approx(result.bound, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", [None, "edge_packing"])
+def test_weights_are_on_one_grid_with_those_of_vertices_with_loops(kind):
+    # Without the heavy vertex, the grid could be finer.
+    edges, weights = np.array([[0, 1], [1, 2], [2, 0]]), np.array([0.1, 0.2, 0.3, 1000.7])
+    graph = {"num_vertices": 4, "edges": [*edges.tolist(), [3, 3]], "vertex_weights": weights.tolist()}
+
+    result = bounds(problem="independent-set", **graph, kinds=kind and [kind])
+
+    proof = prove_independent_set(4, edges, weights, result.certificate, loops=np.array([3]))
+    assert proof.bound == pytest.approx(result.bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 1e-120, 1e-280, 1e-300, 5e-324])
+def test_weights_may_be_tiny(factor):
+    edges, weights = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]), np.array([1.5, 2, 3, 1]) * factor
+    graph = {"edges": edges.tolist(), "vertex_weights": weights.tolist()}
+
+    of_sets, of_covers = bounds(problem="independent-set", **graph), bounds(problem="vertex-cover", **graph)
+
+    assert of_sets.bound >= weights[2]
+    assert of_covers.bound <= weights[[0, 1, 3]].sum()
+    assert prove_independent_set(4, edges, weights, of_sets.certificate).bound == pytest.approx(of_sets.bound, rel=1e-9)
+    assert prove_cover(4, edges, weights, of_covers.certificate).bound == pytest.approx(of_covers.bound, rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", [None, "trivial", "lagrangian", "enumeration"])
 def test_every_kind_of_a_set_cover_lies_below_the_optimum_and_is_proven(kind):
     result = bounds(problem="set-cover", sets=SETS, kinds=kind and [kind])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.graphs.integer_weights import LARGEST_SUM, to_integers
+from solvers.graphs.integer_weights import FINEST_EXPONENT, LARGEST_SUM, to_integers
 from solvers.operation import InvalidInput
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -34,12 +34,17 @@ def test_rounding_covers_the_distance_to_the_true_weights(weights):
     assert sum(abs(a - b) for a, b in zip(true, rounded, strict=True)) <= Fraction(integers.rounding)
 
 
-@given(st.lists(st.floats(-1e3, 1e3).filter(lambda w: w != round(w)), min_size=1, max_size=20))
+@given(st.lists(st.floats(-1e3, 1e3).filter(lambda w: w != round(w) and abs(w) > 1e-200), min_size=1, max_size=20))
 def test_each_weight_is_rounded_by_at_most_the_last_bit_that_the_largest_sum_leaves(weights):
     integers = to_integers(np.array(weights))
 
     assert np.abs(integers.weights).sum() <= LARGEST_SUM
     assert integers.rounding <= 2.0**-52 * len(weights) * sum(map(abs, weights))
+
+
+@given(st.lists(st.floats(-1e-290, 1e-290), min_size=1, max_size=20))
+def test_no_grid_is_finer_than_the_finest(weights):
+    assert to_integers(np.array(weights)).exponent <= FINEST_EXPONENT
 
 
 def test_the_largest_sum_is_not_exceeded_by_a_rounding():

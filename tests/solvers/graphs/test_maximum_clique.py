@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.graphs import maximum_clique
 from solvers.graphs.maximum_clique import densest_independent_set
@@ -40,6 +41,31 @@ def test_instances_are_proved_without_a_start(name, optimum):
 
     assert (answer.value, answer.bound) == (optimum, optimum)
     assert is_independent(graph.edges, answer.solution)
+
+
+@settings(max_examples=60)
+@given(st.integers(30, 75), st.sampled_from([0.5, 0.75, 0.9]), st.integers(0, 1000))
+def test_several_classes_and_words_are_proved_as_without_recolouring(num_vertices, density, seed):
+    ends = np.column_stack(np.triu_indices(num_vertices, 1))
+    kept = np.random.default_rng(seed).random(len(ends)) >= density
+    edges, ones = ends[kept], np.ones(num_vertices, np.int64)
+
+    # Weights of 2 are searched as weights are, by colours alone.
+    plain = densest_independent_set(num_vertices, edges, 2 * ones, np.zeros(num_vertices, bool))
+    answer = densest_independent_set(num_vertices, edges, ones, np.zeros(num_vertices, bool))
+
+    assert 2 * answer.value == plain.value
+    assert answer.value == answer.bound == answer.solution.sum()
+    assert is_independent(edges, answer.solution)
+
+
+def test_recolouring_leaves_fewer_nodes_than_colours_alone():
+    graph = dimacs_graph("p_hat300-3")
+
+    plain = densest_independent_set(graph.num_vertices, graph.edges, 2 * graph.weights, nobody(graph))
+    answer = densest_independent_set(*graph, nobody(graph))
+
+    assert 2 * answer.nodes < plain.nodes
 
 
 def test_more_than_one_word_of_vertices_with_weights_is_proved():
@@ -108,7 +134,7 @@ def test_the_certificate_says_what_was_run_and_falls_back_on_another():
     assert certificate == {
         "kind": "search",
         "solver": "bbmc",
-        "version": "1",
+        "version": "2",
         "nodes": answer.nodes,
         "fallback": {"kind": "trivial"},
     }

@@ -16,7 +16,22 @@ from solvers.graphs.set_system import SetSystem
 from solvers.graphs.verify_set_cover import check_cover, prove_set_cover
 from tests.solvers.graphs.set_systems import incidence_of, least_cost, set_systems
 
-ODD = SetSystem([[0, 1], [1, 2], [0, 2]])
+ODD_SETS = [[0, 1], [1, 2], [0, 2]]
+ODD = SetSystem(ODD_SETS)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 1e-120, 1e-280, 1e-300, 5e-324])
+def test_certificates_of_tiny_costs_verify(factor):
+    system = SetSystem(ODD_SETS, costs=np.array([1.5, 2, 2]) * factor)
+
+    result = set_cover(system, max_iterations=50)
+
+    assert result.bound <= system.costs[:2].sum() <= result.value
+    assert prove_set_cover(system, result.certificate).bound == pytest.approx(result.bound, rel=1e-9)
+
+
+def test_no_prices_prove_less_than_nothing():
+    assert prove_set_cover(ODD, {"kind": "lagrangian", "y": [1, 1, 1], "scale": 1e-300}).bound == 0
 
 
 @settings(max_examples=60)

@@ -127,3 +127,13 @@ def test_the_inverted_majority_of_odd_votes_is_the_same_cut(seed):
     assert (np.bincount(edges.ravel()) == 5).all()
     assert np.array_equal(sides, 1 - opposite)
     assert cut_value(edges, np.ones(len(edges), np.int64), sides) == cut_value(edges, np.ones(len(edges), np.int64), opposite) > 0
+
+
+@every_problem
+@pytest.mark.parametrize("method", ["local_search", "paper"])
+def test_an_epsilon_may_be_the_least_number_above_0(problem, method):
+    prediction = dataclasses.replace(drawn(problem, 0.1), epsilon=5e-324)
+
+    result = SOLVERS[problem](instance(problem), prediction, **OPTIONS | {"method": method, "max_iterations": 5})
+
+    assert result.epsilon_used == 5e-324
