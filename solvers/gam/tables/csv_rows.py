@@ -2,6 +2,9 @@
 
 The first line names the columns. Fields are divided by commas, or by semicolons or tabs if the first line has no comma; they may be
 quoted and then hold line breaks. The text is UTF-8, with or without a byte order mark, or UTF-16 with one.
+
+Arrow parses each block from memory of its own: its streaming reader would call this process's files from threads that may outlive the
+interpreter.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from solvers.operation import InvalidInput
 
 BLOCK_BYTES = 8 * 2**20
 HEADER_BYTES = 2**20
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class CsvRows:
@@ -44,55 +47,110 @@ class CsvRows:
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._head = stream.read(HEADER_BYTES)
-        self._rest = stream
-        self._encoding = next((name for mark, name in _MARKS.items() if self._head.startswith(mark)), "utf-8")
-        line = self._first_line()
-        self._delimiter = next((mark for mark in ",;\t" if mark in line), ",")
-        self.names = next(csv.reader(io.StringIO(line, newline=""), delimiter=self._delimiter))
-
-    def _first_line(self) -> str:
-        text = self._head.decode(self._encoding, errors="replace")
+        self._pieces = _utf_8_pieces(stream)
+        self._head = next(self._pieces, b"")
+        text = self._head.decode(errors="replace")
         if not text.strip():
             raise InvalidInput("the file is empty")
         if "\0" in text:
             raise InvalidInput("the file is no text; a CSV file is UTF-8, or UTF-16 with a byte order mark")
-        reader = csv.reader(io.StringIO(text, newline=""))
-        lines = io.StringIO(text, newline="")
-        next(reader)
-        return "".join(next(lines) for _ in range(reader.line_num))
+        header = _first_row(text)
+        self._delimiter = next((mark for mark in ",;\t" if mark in header), ",")
+        self.names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self._delimiter))
+        self._header = header.encode()
 
     def blocks(self, wanted: Sequence[str], declared: Collection[str] = ()) -> Iterator[Mapping[str, pa.Array]]:
         """Yield the wanted columns of some rows after the other, as bytes; :class:`InvalidInput` at a row of another length."""
         keys = [str(number) for number in range(len(self.names))]
         chosen = [keys[self.names.index(name)] for name in wanted]
-        ragged: list[Any] = []
+        first_row, first_line = 0, 1 + self._header.count(b"\n")
+        for text in _whole_rows(self._body()):
+            table = _parsed(text, keys, chosen, self._delimiter, (first_row, first_line))
+            first_row += table.num_rows
+            first_line += text.count(b"\n")
+            if table.num_rows:
+                _require_closed_quotes(text, table)
+                yield {name: table[key].combine_chunks() for name, key in zip(wanted, chosen, strict=True)}
 
-        def refuse(row: Any) -> str:
-            ragged.append(row)
-            return "error"
+    def _body(self) -> Iterator[bytes]:
+        yield self._head[len(self._header) :]
+        yield from self._pieces
 
-        source = _Joined(self._head, self._rest)
-        batch = None
-        try:
-            for batch in self._reader(source, keys, chosen, refuse):
-                yield dict(zip(wanted, (batch.column(key) for key in chosen), strict=True))
-        except pa.ArrowInvalid as error:
-            raise _fault(error, ragged) from None
-        if batch is not None and source.quotes % 2 and any(b"\n" in (cells[-1].as_py() or b"") for cells in batch.columns):
-            raise InvalidInput("a quotation mark is left open: the last field takes in all lines that follow it")
 
-    def _reader(self, source: _Joined, keys: list[str], chosen: list[str], refuse: Any) -> pa.csv.CSVStreamingReader:
-        return pa.csv.open_csv(
-            pa.PythonFile(source, mode="r"),
-            read_options=pa.csv.ReadOptions(
-                column_names=keys,
-                skip_rows_after_names=1,
-                block_size=BLOCK_BYTES,
-                use_threads=False,
-                encoding="utf8" if self._encoding != "utf-16" else "utf-16",
-            ),
-            parse_options=pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+def _utf_8_pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file as UTF-8 without a byte order mark; the first piece holds the header."""
+    head = stream.read(HEADER_BYTES)
+    rest = iter(lambda: stream.read(BLOCK_BYTES), b"")
+    if not head.startswith(_UTF_16):
+        yield head.removeprefix(codecs.BOM_UTF8)
+        yield from rest
+        return
+    decode = codecs.getincrementaldecoder("utf-16")(errors="replace").decode
+    yield decode(head).encode()
+    yield from (decode(piece).encode() for piece in rest)
+
+
+def _first_row(text: str) -> str:
+    """Return the lines that the first row takes."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    next(reader)
+    lines = io.StringIO(text, newline="")
+    return "".join(next(lines) for _ in range(reader.line_num))
+
+
+def _whole_rows(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces cut behind line breaks that are in no quotes.
+
+    Raises
+    ------
+    InvalidInput
+        If a row is longer than two blocks.
+    """
+    rest = b""
+    for piece in pieces:
+        rest += piece
+        end = _end_of_rows(rest)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        elif len(rest) > 2 * BLOCK_BYTES:
+            raise InvalidInput(f"a row is longer than {2 * BLOCK_BYTES} bytes; is a quotation mark left open?")
+    if rest:
+        yield rest
+
+
+def _end_of_rows(text: bytes) -> int:
+    """Return the position behind the last line break that is in no quotes; 0 if there is none."""
+    end = len(text)
+    quotes = text.count(b'"')
+    while (found := text.rfind(b"\n", 0, end)) >= 0:
+        quotes -= text.count(b'"', found, end)
+        if quotes % 2 == 0:
+            return found + 1
+        end = found
+    return 0
+
+
+def _require_closed_quotes(text: bytes, table: pa.Table) -> None:
+    """Require that the last field of a file does not take in all lines that follow an open quotation mark."""
+    if text.count(b'"') % 2 and any(b"\n" in (column[-1].as_py() or b"") for column in table.columns):
+        raise InvalidInput("a quotation mark is left open: the last field takes in all lines that follow it")
+
+
+def _parsed(text: bytes, keys: list[str], chosen: list[str], delimiter: str, first: tuple[int, int]) -> pa.Table:
+    ragged: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    memory = pa.BufferOutputStream()
+    memory.write(text)
+    try:
+        return pa.csv.read_csv(
+            pa.BufferReader(memory.getvalue()),
+            read_options=pa.csv.ReadOptions(column_names=keys, use_threads=False, block_size=len(text) + 1),
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
             convert_options=pa.csv.ConvertOptions(
                 column_types={key: pa.binary() for key in keys},
                 include_columns=chosen,
@@ -100,35 +158,18 @@ class CsvRows:
                 strings_can_be_null=True,
             ),
         )
+    except pa.ArrowInvalid as error:
+        if not text.strip():
+            return pa.table({key: pa.array([], pa.binary()) for key in chosen})
+        raise _fault(error, ragged, *first) from None
 
 
-def _fault(error: pa.ArrowInvalid, ragged: list[Any]) -> InvalidInput:
-    if ragged:
-        row = ragged[0]
-        at = {} if row.number is None else {"line": row.number, "row": row.number - 2}
-        place = "a row" if row.number is None else f"row {row.number - 2} (line {row.number} if no field holds a line break)"
-        return InvalidInput(
-            f"{place} has {row.actual_columns} fields, the header {row.expected_columns}: {row.text[:60]!r}", **at
-        )
-    if "straddling" in str(error):
-        return InvalidInput(f"a row is longer than {BLOCK_BYTES} bytes; is a quotation mark left open?")
-    return InvalidInput(f"the file is not CSV: {str(error)[:200]}")
-
-
-class _Joined(io.RawIOBase):
-    """A stream with what was read of it put back, whose quotation marks are counted."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head = head
-        self._rest = rest
-        self.quotes = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        piece, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
-        if not piece or size < 0:
-            piece += self._rest.read(size)
-        self.quotes += piece.count(b'"')
-        return piece
+def _fault(error: pa.ArrowInvalid, ragged: list[Any], first_row: int, first_line: int) -> InvalidInput:
+    if not ragged:
+        return InvalidInput(f"the file is not CSV: {str(error)[:200]}")
+    row = ragged[0]
+    number, line = first_row + row.number - 1, first_line + row.number - 1
+    place = f"row {number} (line {line} if no field holds a line break)"
+    return InvalidInput(
+        f"{place} has {row.actual_columns} fields, the header {row.expected_columns}: {row.text[:60]!r}", row=number, line=line
+    )

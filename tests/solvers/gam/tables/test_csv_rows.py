@@ -100,8 +100,30 @@ def test_a_broken_file_is_a_fault_that_says_where(text: str | bytes, message: st
 
 def test_a_row_that_no_block_holds_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 100)
-    with pytest.raises(InvalidInput, match="a row is longer than 100 bytes"):
+    with pytest.raises(InvalidInput, match="a row is longer than 200 bytes"):
         csv_table("a\n" + "x" * 1000)
+
+
+def test_a_quotation_mark_within_a_field_is_a_mark() -> None:
+    assert cells(csv_table('size,n\n5" disk,1\nother,2\n'), "size") == ['5" disk', "other"]
+
+
+@pytest.mark.parametrize("size", range(20, 60))
+def test_blocks_end_where_rows_do(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    text = 'a,b\r\n1,"x,\r\n""y"""\r\n\r\n2,z\r\n3,"\n\n"\r\n4,é'
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", size)
+    monkeypatch.setattr(csv_rows, "HEADER_BYTES", 10)
+    table = csv_table(text)
+    assert cells(table, "a") == [1.0, 2.0, 3.0, 4.0]
+    assert cells(table, "b") == ['x,\r\n"y"', "z", "\n\n", "é"]
+
+
+def test_a_ragged_row_of_a_later_block_is_told_with_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(csv_rows, "HEADER_BYTES", 50)
+    with pytest.raises(InvalidInput, match=r"row 500 \(line 502") as fault:
+        csv_table("a,b\n" + "1,2\n" * 500 + "3\n" + "1,2\n" * 100)
+    assert fault.value.members == {"row": 500, "line": 502}
 
 
 def test_columns_that_nobody_wants_are_not_looked_at() -> None:
