@@ -153,7 +153,7 @@ def test_progress_goes_to_standard_error_without_a_terminal(run, tmp_path):
 
 def test_the_operations_are_listed_in_catalogue_order(run):
     ended = run("operations")
-    assert [line.split()[0] for line in ended.stdout.splitlines()[1:]] == ["echo", "count-up", "digest", "never-end"]
+    assert [line.split()[0] for line in ended.stdout.splitlines()[1:]] == ["echo", "count-up", "digest", "keep", "never-end"]
 
 
 def test_an_operation_shows_its_schemas(run):
