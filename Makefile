@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/kernels
 export FORESOLVE_KERNELS_DIR ?= $(NUMBA_CACHE_DIR)
 
-.PHONY: setup demo serve test test-long lint bench bench-long secrets clean
+.PHONY: setup demo serve test test-long lint bench bench-gam bench-long secrets clean
 
 setup: $(READY)
 
@@ -45,6 +45,14 @@ bench: $(READY)
 	$(RUN) -m benchmarks.predictions
 	$(RUN) -m benchmarks.machinery
 	$(RUN) -m benchmarks.large
+	$(MAKE) bench-gam
+
+# The peers of the additive models want an older SciPy than those of the graph problems, so they have an environment of their own.
+bench-gam:
+	$(PYTHON) -m venv $(VENV)-gam
+	$(VENV)-gam/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench-gam]'
+	$(VENV)-gam/bin/python -m benchmarks.gam.scale
+	$(VENV)-gam/bin/python -m benchmarks.gam.peers
 
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
@@ -61,4 +69,4 @@ secrets/foresolve_database_url:
 	chmod 444 secrets/*
 
 clean:
-	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-gam build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

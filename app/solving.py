@@ -91,13 +91,11 @@ def validated(operation: Operation[Any, Any], body: Mapping[str, Any]) -> Any:
 
 
 def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: Files, display: ProgressDisplay) -> bytes:
-    """Run the operation in this process; the first Ctrl-C returns the best so far."""
+    """Run the operation in this process; the first Ctrl-C returns the best so far, and ends it at once where there is none yet."""
     request = validated(operation, body)
     cancelled = threading.Event()
 
     def run() -> Any:
-        if operation.warm is not None:
-            operation.warm()
         context = Context(
             time_limit=operation.time_limit(request),
             seed=operation.seed(request),
@@ -111,6 +109,8 @@ def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: F
         cancelled.set()
         display.say(ENDING)
 
+    if operation.warm is not None:
+        run_interruptibly(operation.warm, ask_to_end=_abandon, tick=display.tick)
     result = run_interruptibly(run, ask_to_end=end, tick=display.tick)
     document: str = result.model_dump_json()
     return document.encode()
@@ -132,6 +132,10 @@ def solve_there(client: Client, operation: Operation[Any, Any], body: Mapping[st
         job.cancel()
 
     return run_interruptibly(follow, ask_to_end=end, tick=display.tick)
+
+
+def _abandon() -> None:
+    raise KeyboardInterrupt
 
 
 def _written_body(operation: Operation[Any, Any], content: bytes) -> dict[str, Any] | None:

@@ -134,11 +134,11 @@ def members_from(text: str) -> Members:
     return np.frombuffer(text.encode(), np.int8) - ord("0")
 
 
-def own_version() -> str:
-    """Return the version of our solvers, with a digest of their sources: figures belong to the code that made them."""
+def own_version(family: str = "graphs") -> str:
+    """Return the version of a family of solvers, with a digest of its sources: figures belong to the code that made them."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     package = Path(solvers.__file__).parent
-    sources = [package / "operation.py", *sorted((package / "graphs").rglob("*.py"))]
+    sources = [package / "operation.py", *sorted((package / family).rglob("*.py"))]
     return f"{version}+{hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:8]}"
 
 

@@ -16,6 +16,7 @@ from app.api.refusals import Refusal
 from app.api.service import Service
 from app.api.uploads import new_file
 from app.jobs.store import Job, NewJob
+from app.json_members import require_unique_members
 from app.json_numbers import require_finite_numbers
 from app.security import Caller
 from app.settings import Settings
@@ -122,7 +123,7 @@ def validated(operation: Operation[Any, Any], content: bytes) -> BaseModel:
     Refusal
         ``invalid-json``, with the place where it breaks.
     InvalidInput
-        If a number in it is not finite.
+        If a number in it is not finite, or a member occurs twice in an object.
     RefusedFields
         If it is JSON but not what the operation takes.
     """
@@ -131,6 +132,7 @@ def validated(operation: Operation[Any, Any], content: bytes) -> BaseModel:
     except orjson.JSONDecodeError as error:
         require_finite_numbers(content)
         raise Refusal("invalid-json", str(error), line=error.lineno, column=error.colno) from None
+    require_unique_members(content)
     try:
         request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:

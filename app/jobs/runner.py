@@ -26,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.files import FileStore
 from app.jobs.link import INLINE_BYTES, LARGEST_HEADER, Closed, Link, Message
+from app.json_members import require_unique_members
 from app.json_numbers import require_finite_numbers
 from app.problems import Problem, problem
 from app.time_limits import granted
@@ -251,6 +252,7 @@ def _parse(operation: Operation[Any, Any], body: bytes) -> BaseModel:
     except orjson.JSONDecodeError as error:
         require_finite_numbers(body)
         raise _Refused(problem("invalid-json", str(error), line=error.lineno, column=error.colno)) from None
+    require_unique_members(body)
     try:
         request: BaseModel = operation.request.model_validate(document)
     except ValidationError as error:

@@ -215,13 +215,8 @@ def _bag(sample: Sample, loss: Loss, rng: np.random.Generator) -> Sample:
         while not counts[rows].any():
             counts[rows] = rng.poisson(1.0, len(rows))
     kept = np.flatnonzero(counts)
-    return Sample(
-        sample.table.rows(kept),
-        sample.columns,
-        sample.target[kept],
-        sample.row_weights()[kept] * counts[kept],
-        None if sample.offset is None else sample.offset[kept],
-    )
+    part = sample.rows(kept)
+    return replace(part, weights=part.row_weights() * counts[kept])
 
 
 def _some_columns(columns: CandidateColumns, fraction: float, rng: np.random.Generator) -> np.ndarray:

@@ -62,6 +62,10 @@ class Loss(ABC):
         """Return gradient and curvature of the quadratic that an iteration fits in place of the loss."""
         return self.gradient(y, F), self.hessian(y, F)
 
+    def linearised(self, y: Floats, F: Floats) -> tuple[Floats, Floats]:
+        """Return gradient and curvature of a quadratic that stands for the loss near F, a majorant or not."""
+        return self.majorant(y, F, 0)
+
     def best_constant(self, y: Floats, weights: Floats, decision: Floats) -> float:
         """Return the b that minimises the weighted sum of l(y, decision + b)."""
         return _newton(self, y, weights, decision)
@@ -226,6 +230,10 @@ class HuberLoss(Loss):
     def majorant(self, y: Floats, F: Floats, iteration: int) -> tuple[Floats, Floats]:
         return self.gradient(y, F), np.ones_like(F)
 
+    def linearised(self, y: Floats, F: Floats) -> tuple[Floats, Floats]:
+        error = np.maximum(np.abs(y - F), self.delta)
+        return self.gradient(y, F), self.delta / error
+
 
 @dataclass(frozen=True)
 class QuantileLoss(Loss):
@@ -255,7 +263,12 @@ class QuantileLoss(Loss):
         return np.zeros_like(F)
 
     def majorant(self, y: Floats, F: Floats, iteration: int) -> tuple[Floats, Floats]:
-        floor = self.spread * max(1e-3 / 2 ** (iteration // 5), 1e-6)
+        return self._majorant(y, F, self.spread * max(1e-3 / 2 ** (iteration // 5), 1e-6))
+
+    def linearised(self, y: Floats, F: Floats) -> tuple[Floats, Floats]:
+        return self._majorant(y, F, 1e-2 * self.spread)
+
+    def _majorant(self, y: Floats, F: Floats, floor: float) -> tuple[Floats, Floats]:
         error = y - F
         curvature = 1 / (2 * np.maximum(np.abs(error), floor))
         return -(error * curvature + self.quantile - 0.5), curvature

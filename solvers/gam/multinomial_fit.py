@@ -42,6 +42,7 @@ def fit_multinomial(
     options: ForestOptions,
     products: Products,
     *,
+    max_iterations: int = MOST_ITERATIONS,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> ClassForests:
     """Fit a forest of `options.n_stumps` stumps to each class.
@@ -55,12 +56,14 @@ def fit_multinomial(
     options : ForestOptions
     products : callable
         As for :func:`~solvers.gam.reweighted_fit.fit_reweighted`; asked once.
+    max_iterations : int
+        Cycles over the classes.
     should_stop : callable, optional
         Asked before every cycle.
 
     Notes
     -----
-    O(N D^2) once, and O(K N D) for each of at most 25 cycles.
+    O(N D^2) once, and O(K N D) for each cycle.
     """
     weights, target = sample.row_weights(), sample.target.astype(np.int64)
     shared: list[ColumnProducts] = []
@@ -82,7 +85,7 @@ def fit_multinomial(
         return float(weights @ loss + sum(penalty(fit.forest, options) for fit in fits))
 
     history = [objective()]
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(max_iterations):
         if should_stop() or fits[0].is_constant:
             break
         for k, fit in enumerate(fits):

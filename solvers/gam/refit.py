@@ -35,7 +35,7 @@ def refit_leaves(training: Training, forests: Sequence[Forest]) -> Training:
     if len(forests) > 1:
         return _refit_classes(training, list(forests))
     sample = training.sample
-    loss = training.loss.scaled_to(sample.target, sample.row_weights())
+    loss = training.loss.scaled_to(sample.target - sample.row_offsets(), sample.row_weights())
     fitted = _refit(sample, loss, training, forests[0], sample.row_offsets())
     return replace(training, forests=(fitted,), objective=fitted.objective)
 

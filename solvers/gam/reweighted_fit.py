@@ -3,7 +3,8 @@
 At the present decision F with gradient g and curvature h the quadratic is that of a response z = F - g / h under weights h. Its inner
 products M need a pass over all pairs of features, its correlations s = -U'g only one over the features; so M is computed for the first
 iteration and again for a few later ones, and kept between. A step that does not lower the objective is tried again with a doubled
-curvature, then with new products, and last with the splits as they are: damped Newton steps on the leaves always lower it.
+curvature, then with new products, then its splits are taken without its leaves, and last the splits stay as they are: damped Newton steps
+on the leaves always lower the objective.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def fit_reweighted(
     n_restarts: int = 0,
     rng: np.random.Generator | None = None,
     start: Forest | None = None,
+    max_iterations: int = MOST_ITERATIONS,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Forest:
     """Fit a forest to a loss.
@@ -55,6 +57,7 @@ def fit_reweighted(
         As for :func:`~solvers.gam.restarts.best_forest`, for the first iteration.
     start : Forest, optional
         Where to go on from, instead.
+    max_iterations : int
     should_stop : callable, optional
         Asked before every iteration.
 
@@ -65,10 +68,10 @@ def fit_reweighted(
 
     Notes
     -----
-    At most 25 iterations, O(N D) each, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
+    O(N D) an iteration, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
     """
     fit = ReweightedFit(sample, loss, options, products, sample.row_offsets(), start)
-    for iteration in range(MOST_ITERATIONS):
+    for iteration in range(max_iterations):
         if should_stop() or fit.is_done:
             break
         if iteration == 0 and start is None:
@@ -136,10 +139,12 @@ class ReweightedFit:
         gradient, curvature = self._weights * gradient, self._weights * curvature
         if self._products is None or self._iteration in NEW_PRODUCTS_AT or self.loss.is_reweighted_always:
             self._renew(curvature)
-        found = self._lower(gradient, curvature, fit)
+        found, rejected = self._lower(gradient, curvature, fit)
         if found is None and not self._is_fresh:
             self._renew(curvature)
-            found = self._lower(gradient, curvature, fit)
+            found, rejected = self._lower(gradient, curvature, fit)
+        if found is None:
+            found = self._on_splits_of(rejected)
         if found is None:
             self._fit_leaves()
             self.is_done = True
@@ -159,8 +164,10 @@ class ReweightedFit:
             self._products = self._build(self.sample.weights)
         self._is_fresh = True
 
-    def _lower(self, gradient: np.ndarray, curvature: np.ndarray, fit: Callable[..., Forest]) -> tuple[Forest, np.ndarray] | None:
-        """Fit the quadratic with curvature doubled until the objective falls; None if it never does."""
+    def _lower(
+        self, gradient: np.ndarray, curvature: np.ndarray, fit: Callable[..., Forest]
+    ) -> tuple[tuple[Forest, np.ndarray] | None, Forest]:
+        """Fit the quadratic with curvature doubled until the objective falls; if it never does, return the last forest alone."""
         products, columns, forest = self._products, self.sample.columns, self.forest
         assert products is not None
         slopes = columns.sums(bin_sums(self.sample.table, gradient)) - products.shares * gradient.sum()
@@ -178,9 +185,27 @@ class ReweightedFit:
             steps = self.sample.decision(candidate)
             candidate = self._scored(candidate, steps)
             if candidate.objective < forest.objective:
-                return replace(candidate, history=(*forest.history, candidate.objective)), steps
+                return (replace(candidate, history=(*forest.history, candidate.objective)), steps), candidate
             scale *= 2
-        return None
+        return None, candidate
+
+    def _on_splits_of(self, rejected: Forest) -> tuple[Forest, np.ndarray] | None:
+        """Fit the leaves for splits whose own leaves went too far, from the present heights on; None if the objective does not fall."""
+        heights = self.forest.heights(len(self.sample.columns))[rejected.columns]
+        start = replace(rejected, steps=heights)
+        start = self._scored(start, self.sample.decision(start))
+        fitted = fit_leaves(self.sample, self.loss, self.options, start, self.offset, iteration=self._iteration)
+        if not fitted.objective < self.forest.objective:
+            return None
+        used = fitted.steps != 0
+        kept = replace(
+            fitted,
+            columns=fitted.columns[used],
+            steps=fitted.steps[used],
+            multiplicity=fitted.multiplicity[used],
+            history=(*self.forest.history, fitted.objective),
+        )
+        return kept, self.sample.decision(kept)
 
     def _scaled_options(self, scale: float) -> ForestOptions:
         """Return the options for a quadratic that was divided by `scale`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class Sample:
     def row_offsets(self) -> np.ndarray:
         """Return the offsets, 0 by default."""
         return np.zeros(self.table.n_rows) if self.offset is None else self.offset
+
+    def rows(self, index: np.ndarray) -> Sample:
+        """Return some of the rows, with the same columns."""
+        weights = None if self.weights is None else self.weights[index]
+        offset = None if self.offset is None else self.offset[index]
+        return replace(self, table=self.table.rows(index), target=self.target[index], weights=weights, offset=offset)
 
     def decision(self, forest: Forest) -> np.ndarray:
         """Return the steps of a forest summed up for each row, without intercept and offset."""

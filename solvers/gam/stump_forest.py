@@ -64,8 +64,8 @@ class StumpForest(FittedGam):
         """Return the parameters, checked."""
         return FitParameters.checked({name: getattr(self, name) for name in FitParameters.model_fields if hasattr(self, name)})
 
-    def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor) -> AdditiveFit:
-        """Fit as the parameters say."""
+    def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor, kept: np.ndarray | None) -> AdditiveFit:
+        """Fit as the parameters say; `kept` has the position of the sample's rows in the table where rows of no weight were left out."""
         return fit_additive(
             sample,
             loss,
@@ -111,6 +111,11 @@ class StumpForest(FittedGam):
         self.warnings_ = (*self.warnings_, *messages)
         for message in messages:
             warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def rows_of_weight(weights: Floats | None) -> np.ndarray | None:
+    """Return the positions of the rows that count, None for all."""
+    return None if weights is None or np.all(weights > 0) else np.flatnonzero(weights)
 
 
 def _idle_features(sample: Sample, parameters: FitParameters) -> list[str]:

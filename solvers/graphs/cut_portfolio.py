@@ -23,7 +23,7 @@ from solvers.graphs.exact_finish import ExactFinish, ExactPart
 from solvers.graphs.greedy_cut import greedy_cut
 from solvers.graphs.kernel import Component, Kernel, SearchSpace
 from solvers.graphs.low_rank_sdp import LowRankSdp
-from solvers.graphs.odd_cycles import odd_cycle_bound
+from solvers.graphs.odd_cycles import OddCyclePacking
 from solvers.graphs.progress import Progress
 from solvers.graphs.rounding import hyperplane_sides
 from solvers.graphs.search_parts import Candidate
@@ -60,6 +60,7 @@ class CutPortfolio:
         self._course = course
         self._clock = course.clock
         self._roundings: list[np.ndarray] = []
+        self._packings: dict[int, OddCyclePacking] = {}
         self.solved_prefix: int | None = None
         self.rounded_relaxation = False
         kernel = Kernel(num_vertices, edges, weights, stop=self._clock.is_over)
@@ -146,15 +147,24 @@ class CutPortfolio:
         for part in range(len(self._components)):
             if stop():
                 break
-            self.progress.offer_bound(part, odd_cycle_bound(self.progress.space.csr_of(part), stop=stop))
+            self._pack(part, stop)
         self._clock.lap("bounds")
 
+    def _pack(self, part: int, stop: Callable[[], bool]) -> None:
+        """Offer the bound of the component's odd cycles, more of them every time."""
+        if part not in self._packings:
+            self._packings[part] = OddCyclePacking(self.progress.space.csr_of(part))
+        packing = self._packings[part]
+        packing.advance(stop)
+        self.progress.offer_bound(part, packing.bound())
+
     def _relax(self) -> None:
-        """Solve the semidefinite relaxation, offer its bounds, and round it."""
+        """Solve the semidefinite relaxation, offer its bounds, or those of more odd cycles where it has no proof, and round it."""
         share = WHOLE_SHARE if self._course.options.method in ("sdp", "paper") else BOUND_SHARE
         stop = self._clock.after(share)
         # A proof may take the exact finish's share as well where there is nothing to finish.
-        proven_by = self._clock.end_of_share(share if self._has_finish else min(1.0, share + EXACT_SHARE))
+        proof_share = share if self._has_finish else min(1.0, share + EXACT_SHARE)
+        proven_by, is_proof_due = self._clock.end_of_share(proof_share), self._clock.after(proof_share)
         roundings = [np.zeros((HYPERPLANES, component.num_vertices), np.int8) for component in self._components]
         for part in range(len(self._components)):
             if self._course.must_stop() or stop():
@@ -163,16 +173,25 @@ class CutPortfolio:
             while not (relaxation.converged or self._course.must_stop() or stop()):
                 relaxation.advance(SDP_SWEEPS)
             roundings[part] = hyperplane_sides(relaxation.vectors, HYPERPLANES, self._course.streams[2])
-            for prove in (relaxation.dual_bound, relaxation.eigenvalue_bound):
-                bound = prove(integral=False, deadline=None if math.isinf(proven_by) else proven_by, stop=self._course.must_stop)
-                if bound is not None:
-                    self.progress.offer_bound(part, bound)
-                if relaxation.converged:
-                    # Then the other bound, of a constant y, is not better.
-                    break
+            if not self._prove(part, relaxation, proven_by):
+                self._pack(part, is_proof_due)
         self._clock.lap("bounds")
         self._round(np.concatenate(roundings, axis=1))
         self._clock.lap("rounding")
+
+    def _prove(self, part: int, relaxation: LowRankSdp, proven_by: float) -> bool:
+        """Offer the relaxation's bounds of a component; return whether any could be proven in time."""
+        deadline = None if math.isinf(proven_by) else proven_by
+        is_proven = False
+        for prove in (relaxation.dual_bound, relaxation.eigenvalue_bound):
+            bound = prove(integral=False, deadline=deadline, stop=self._course.must_stop)
+            if bound is not None:
+                self.progress.offer_bound(part, bound)
+                is_proven = True
+            if relaxation.converged:
+                # Then the other bound, of a constant y, is not better.
+                break
+        return is_proven
 
     def _round(self, cuts: np.ndarray) -> None:
         space = self.progress.space

@@ -212,8 +212,11 @@ def _least_degree(indptr, indices, work_limit, fill_limit):  # type: ignore[no-u
         )
         clique_start[p], clique_size[p] = fill, size
         work += size * size
-        # The clique itself is still to be eliminated: to wait for that would only tell the same later.
-        if work + size * size * size // 3 > work_limit or fill + size + size * size // 2 > fill_limit:
+        # What is left has about this degree or more, and all of its edges will be in the factor. They cost the least multiplications
+        # if they are spread evenly, or as much as the clique itself: to wait for that would only tell the same later.
+        left = n - step - 1
+        to_come = left * size // 2
+        if work + max(size * size * size // 3, left * size * size // 4) > work_limit or fill + size + to_come > fill_limit:
             return order[:step], fill, work
 
         clique = pool[fill : fill + size]

@@ -40,7 +40,7 @@ MOST_SWEEPS = 4000
 WORK_PER_CALL = 100_000_000
 
 # What it takes, at most, to find out how the matrix fills in.
-SECONDS_PER_ENTRY = 5e-7
+SECONDS_PER_ENTRY = 1.5e-6
 
 UNIT_ROUNDOFF = 2.2e-16
 

@@ -2,14 +2,15 @@
 
 A cut separates an even number of a cycle's edges, so that it misses at least one edge of every odd cycle. For cycles that share
 no edge and have positive weights only, the sum of the positive weights less the least weight of each cycle is therefore a bound.
-The packing is greedy: triangles first, then short cycles that breadth-first searches close. Where the semidefinite bound needs a
-factorisation, this one takes a walk through the graph, and its certificate is checked by counting.
+The packing is greedy, the shorter cycles before the longer ones, as breadth-first searches close them. Where the semidefinite bound
+needs a factorisation, this one takes a walk through the graph, and its certificate is checked by counting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,7 +19,14 @@ from solvers.graphs.bound import Bound
 from solvers.graphs.csr import Csr
 
 # Edges looked at before a kernel returns, so that Python can look at the clock: about a tenth of a second.
-WORK_PER_CALL = 2_000_000
+WORK_PER_CALL = 3_000_000
+
+# Levels are stored in 32 bits, of which no search between two looks at them uses up half.
+HIGHEST_LEVEL = 2**30
+
+# Cycles of 3, 5, 7 and 9 edges come in passes of their own. In sparse graphs, hardly any are longer; in graphs whose odd cycles are
+# long, a search of small depth from every vertex costs little.
+SHALLOW_DEPTHS = (1, 2, 3, 4)
 
 
 def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bound:
@@ -40,169 +48,249 @@ def odd_cycle_bound(csr: Csr, *, stop: Callable[[], bool] = lambda: False) -> Bo
     >>> from solvers.graphs.csr import build_csr
     >>> bound = odd_cycle_bound(build_csr(4, [[0, 1], [1, 2], [2, 0], [2, 3]], [2, 3, 4, 1]))
     >>> bound.value, bound.certificate["cycles"]
-    (8.0, [[0, 1, 2]])
+    (8.0, [[0, 2, 1]])
     """
-    n, m = csr.num_vertices, len(csr.indices) // 2
-    positive = csr.weights > 0
-    free = np.zeros(m, np.bool_)
-    free[csr.edge_ids[positive]] = True
-    # Every cycle has as many vertices as edges, and at least three.
-    vertices, ends = np.empty(m, np.int32), np.zeros(m // 3 + 1, np.int64)
-    # Number of cycles, of vertices in them, their least weights added up, edges looked at.
-    counts = np.zeros(4, np.int64)
+    packing = OddCyclePacking(csr)
+    packing.advance(stop)
+    return packing.bound()
 
-    vertex = 0
-    while vertex < n and not stop():
-        vertex = _add_triangles(*csr, free, vertices, ends, counts, vertex, WORK_PER_CALL)
 
-    edge_weights = np.zeros(m, np.int64)
-    edge_weights[csr.edge_ids] = csr.weights
-    neighbours, edge_ids, size = csr.indices.copy(), csr.edge_ids.copy(), np.diff(csr.indptr)
-    level, settled, queue = np.full(n, -1, np.int64), np.zeros(n, np.bool_), np.empty(n, np.int32)
-    parent, parent_edge = np.empty(n, np.int32), np.empty(n, np.int32)
-    vertex = 0
-    while vertex < n and not stop():
-        vertex = _add_searched(
-            csr.indptr, size, neighbours, edge_ids, edge_weights, free, settled, level, parent, parent_edge, queue,
-            vertices, ends, counts, vertex, WORK_PER_CALL,
-        )  # fmt: skip
+class OddCyclePacking:
+    """Edge-disjoint odd cycles of positive weights, to which more are added for as long as there is time.
 
-    starts, flat = ends[: counts[0] + 1].tolist(), vertices[: counts[1]].tolist()
-    cycles = [flat[first:last] for first, last in pairwise(starts)]
-    value = int(csr.weights[positive].sum()) // 2 - int(counts[2])
-    return Bound(float(value), "odd_cycles", {"kind": "odd_cycles", "cycles": cycles})
+    Parameters
+    ----------
+    csr : Csr
+
+    Attributes
+    ----------
+    is_complete : bool
+        Whether what is left of the edges of positive weight has no odd cycle.
+    """
+
+    def __init__(self, csr: Csr) -> None:
+        n, m = csr.num_vertices, len(csr.indices) // 2
+        self._csr = csr
+        self._total = int(csr.weights[csr.weights > 0].sum()) // 2
+        edge_weights = np.zeros(m, np.int64)
+        edge_weights[csr.edge_ids] = csr.weights
+        # Every cycle has as many vertices as edges, and at least three.
+        vertices, ends, counts = np.empty(m, np.int32), np.zeros(m // 3 + 1, np.int64), np.zeros(3, np.int64)
+        self._cycles = _Cycles(edge_weights > 0, edge_weights, vertices, ends, counts)
+        self._forest = _Forest(np.full(n, -1, np.int32), *np.empty((3, n), np.int32), np.zeros(1, np.int64))
+        self._rows = _Rows(
+            csr.indptr, np.empty(n, np.int64), np.empty(2 * m, np.int32), np.empty(2 * m, np.int32), np.empty((m, 2), np.int64)
+        )
+        # A vertex of many neighbours makes every search dear that comes past it, until it is done.
+        self._roots = np.argsort(-np.diff(csr.indptr), kind="stable")
+        self._depths = [*SHALLOW_DEPTHS, n]
+        self._begin_pass()
+
+    @property
+    def is_complete(self) -> bool:
+        return not self._depths
+
+    def advance(self, stop: Callable[[], bool]) -> None:
+        """Add cycles until the packing is complete or told to stop."""
+        while self._depths and not stop():
+            self._next_root = _add_cycles(
+                self._rows,
+                self._is_done,
+                self._forest,
+                self._cycles,
+                self._roots,
+                self._next_root,
+                self._depths[0],
+                WORK_PER_CALL,
+            )
+            if self._forest.highest[0] > HIGHEST_LEVEL:
+                self._forest.level.fill(-1)
+                self._forest.highest[0] = 0
+            if self._next_root == len(self._roots):
+                self._depths.pop(0)
+                self._begin_pass()
+
+    def bound(self) -> Bound:
+        """Return the bound of the packing as it is."""
+        num_cycles, num_vertices, least_weights = self._cycles.counts.tolist()
+        starts, flat = self._cycles.ends[: num_cycles + 1].tolist(), self._cycles.vertices[:num_vertices].tolist()
+        cycles = [flat[first:last] for first, last in pairwise(starts)]
+        return Bound(float(self._total - least_weights), "odd_cycles", {"kind": "odd_cycles", "cycles": cycles})
+
+    def _begin_pass(self) -> None:
+        _fill_rows(self._csr.indices, self._csr.edge_ids, self._cycles.is_free, self._rows)
+        self._is_done = np.zeros(self._csr.num_vertices, np.bool_)
+        self._next_root = 0
+
+
+class _Rows(NamedTuple):
+    """The edges that a search may take: `size` of them in the row of each vertex, from `indptr` on, in any order.
+
+    `slots` says where an edge is: in the row of its lesser end, and in that of its greater.
+    """
+
+    indptr: np.ndarray
+    size: np.ndarray
+    neighbours: np.ndarray
+    edge_ids: np.ndarray
+    slots: np.ndarray
+
+
+class _Forest(NamedTuple):
+    """Breadth-first trees, one after another: levels lie above the `highest` of the tree before."""
+
+    level: np.ndarray
+    parent: np.ndarray
+    parent_edge: np.ndarray
+    queue: np.ndarray
+    highest: np.ndarray
+
+
+class _Cycles(NamedTuple):
+    """The packing: which edges are free, and for the cycles one after another their vertices, and where these end.
+
+    `counts` holds the number of cycles, that of their vertices, and their least weights added up.
+    """
+
+    is_free: np.ndarray
+    edge_weights: np.ndarray
+    vertices: np.ndarray
+    ends: np.ndarray
+    counts: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def _add_triangles(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, edge_ids, free, cycle_vertices, ends, counts, first, work_limit
-):
-    n = len(indptr) - 1
-    limit = counts[3] + work_limit
-    slot_to = np.full(n, -1, np.int64)
-    u = first
-    while u < n and counts[3] < limit:
-        for slot in range(indptr[u], indptr[u + 1]):
-            if free[edge_ids[slot]]:
-                slot_to[indices[slot]] = slot
-        for first_slot in range(indptr[u], indptr[u + 1]):
-            v = indices[first_slot]
-            # From its least vertex, each triangle is met once.
-            if v < u or not free[edge_ids[first_slot]]:
-                continue
-            counts[3] += indptr[v + 1] - indptr[v]
-            for second in range(indptr[v], indptr[v + 1]):
-                w = indices[second]
-                third = slot_to[w]
-                if w <= v or third < 0 or not free[edge_ids[second]] or not free[edge_ids[third]]:
-                    continue
-                free[edge_ids[first_slot]] = free[edge_ids[second]] = free[edge_ids[third]] = False
-                at = counts[1]
-                cycle_vertices[at], cycle_vertices[at + 1], cycle_vertices[at + 2] = u, v, w
-                counts[0] += 1
-                counts[1] += 3
-                ends[counts[0]] = counts[1]
-                counts[2] += min(weights[first_slot], weights[second], weights[third])
-                break
-        for slot in range(indptr[u], indptr[u + 1]):
-            slot_to[indices[slot]] = -1
-        counts[3] += indptr[u + 1] - indptr[u] + 1
-        u += 1
-    return u
+def _fill_rows(indices, edge_ids, is_free, rows):  # type: ignore[no-untyped-def]
+    for u in range(len(rows.size)):
+        end = rows.indptr[u]
+        for slot in range(rows.indptr[u], rows.indptr[u + 1]):
+            v, e = indices[slot], edge_ids[slot]
+            if is_free[e]:
+                rows.neighbours[end], rows.edge_ids[end] = v, e
+                rows.slots[e, int(u > v)] = end
+                end += 1
+        rows.size[u] = end - rows.indptr[u]
 
 
 @njit(cache=True, nogil=True)
-def _add_searched(  # type: ignore[no-untyped-def]
-    indptr, size, neighbours, edge_ids, edge_weights, free, settled, level, parent, parent_edge, queue,
-    cycle_vertices, ends, counts, first, work_limit,
-):  # fmt: skip
-    """Search from vertex after vertex, again from the same one while that closes cycles.
+def _add_cycles(rows, is_done, forest, cycles, roots, first, most_levels, work_limit):  # type: ignore[no-untyped-def]
+    """Search from root after root; return the place of the next.
 
-    A search ends with the first level that closes a cycle: later ones are longer. A component that it exhausts without closing one
-    is bipartite, and stays so as edges are used up: it is settled. Edges in use are dropped from the rows when met.
+    A root that was searched from is done, and leaves the rows: other roots, or the next pass, find the few cycles through it that are
+    left. In the last pass, which goes as deep as it must, it is done when it closes no more. A search that got to see all of a
+    component without closing a cycle has found that to be bipartite, which it stays as edges are used up.
     """
-    n = len(indptr) - 1
-    limit = counts[3] + work_limit
-    root = first
-    while root < n and counts[3] < limit:
-        if settled[root]:
-            root += 1
+    place = first
+    work = 0
+    while place < len(roots) and work < work_limit:
+        root = roots[place]
+        if is_done[root] or rows.size[root] < 2:
+            place += 1
             continue
-        # Levels are told from those of older searches by their offset, which grows by more than a search has levels.
-        offset = counts[3]
-        reached = 1
-        queue[0] = root
-        level[root] = offset
-        parent[root] = -1
-        work = 1
-        found = 0
-        head = 0
-        while head < reached and found == 0:
-            # One level: first the edges within it, which close cycles, then, only if none did, those that lead on.
-            tail = reached
-            for k in range(head, tail):
-                u = queue[k]
-                work += size[u] + 1
-                slot = indptr[u]
-                while slot < indptr[u] + size[u]:
-                    e = edge_ids[slot]
-                    if not free[e]:
-                        size[u] -= 1
-                        neighbours[slot] = neighbours[indptr[u] + size[u]]
-                        edge_ids[slot] = edge_ids[indptr[u] + size[u]]
-                        continue
-                    v = neighbours[slot]
-                    if level[v] == level[u] and _close(
-                        u, v, e, edge_weights, free, parent, parent_edge, cycle_vertices, ends, counts
-                    ):
-                        found += 1
-                    slot += 1
-            if found == 0:
-                for k in range(head, tail):
-                    u = queue[k]
-                    for slot in range(indptr[u], indptr[u] + size[u]):
-                        v = neighbours[slot]
-                        if level[v] < offset:
-                            level[v] = level[u] + 1
-                            parent[v] = u
-                            parent_edge[v] = edge_ids[slot]
-                            queue[reached] = v
-                            reached += 1
-            head = tail
-        counts[3] += work
-        if found == 0:
+        found, reached, is_whole, looks = _search(rows, forest, cycles, root, most_levels)
+        work += looks
+        if found and most_levels >= len(roots):
+            continue
+        if is_whole and not found:
             for k in range(reached):
-                settled[queue[k]] = True
-            root += 1
-    return root
+                is_done[forest.queue[k]] = True
+        while rows.size[root]:
+            slot = rows.indptr[root]
+            _drop(rows, root, rows.neighbours[slot], rows.edge_ids[slot])
+        place += 1
+    return place
 
 
 @njit(cache=True, nogil=True)
-def _close(near, far, closing, edge_weights, free, parent, parent_edge, cycle_vertices, ends, counts):  # type: ignore[no-untyped-def]
-    """Record the cycle of an edge between two vertices of one level and their paths up to where these meet, if all is free."""
+def _search(rows, forest, cycles, root, most_levels):  # type: ignore[no-untyped-def]
+    """Search from a root, until a level closes cycles: later ones are longer.
+
+    Return how many cycles that are, how many vertices were reached, whether no others can be, and how many edges were looked at.
+    """
+    level, queue = forest.level, forest.queue
+    base = forest.highest[0] + 1
+    level[root] = base
+    queue[0] = root
+    head, reached = 0, 1
+    looks = 1
+    found = 0
+    depth = 0
+    while head < reached and found == 0 and depth <= most_levels:
+        here = base + depth
+        tail = reached
+        for k in range(head, tail):
+            u = queue[k]
+            looks += rows.size[u] + 1
+            slot = rows.indptr[u]
+            # The row gets shorter where a cycle is closed; an edge that is thereby passed over is met again from its other end.
+            while slot < rows.indptr[u] + rows.size[u]:
+                v = rows.neighbours[slot]
+                if level[v] == here:
+                    found += _close(u, v, rows.edge_ids[slot], rows, forest, cycles)
+                elif level[v] < base and depth < most_levels:
+                    level[v] = here + 1
+                    forest.parent[v] = u
+                    forest.parent_edge[v] = rows.edge_ids[slot]
+                    queue[reached] = v
+                    reached += 1
+                slot += 1
+        head = tail
+        depth += 1
+    forest.highest[0] = base + depth
+    return found, reached, head == reached and depth <= most_levels, looks
+
+
+@njit(cache=True, nogil=True)
+def _close(near, far, closing, rows, forest, cycles):  # type: ignore[no-untyped-def]
+    """Take the cycle of an edge between two vertices of one level and their paths up to where these meet, if all is free."""
+    parent, parent_edge = forest.parent, forest.parent_edge
     length = 1
     a, b = near, far
     while a != b:
-        if not (free[parent_edge[a]] and free[parent_edge[b]]):
-            return False
+        if not (cycles.is_free[parent_edge[a]] and cycles.is_free[parent_edge[b]]):
+            return 0
         length += 2
         a, b = parent[a], parent[b]
 
-    least = edge_weights[closing]
-    free[closing] = False
+    counts = cycles.counts
+    least = _take(rows, cycles, near, far, closing)
     left, right = counts[1], counts[1] + length - 1
     a, b = near, far
     while a != b:
-        cycle_vertices[left], cycle_vertices[right] = a, b
+        cycles.vertices[left], cycles.vertices[right] = a, b
         left += 1
         right -= 1
-        least = min(least, edge_weights[parent_edge[a]], edge_weights[parent_edge[b]])
-        free[parent_edge[a]] = False
-        free[parent_edge[b]] = False
+        least = min(least, _take(rows, cycles, a, parent[a], parent_edge[a]))
+        least = min(least, _take(rows, cycles, b, parent[b], parent_edge[b]))
         a, b = parent[a], parent[b]
-    cycle_vertices[left] = a
+    cycles.vertices[left] = a
     counts[0] += 1
     counts[1] += length
-    ends[counts[0]] = counts[1]
+    cycles.ends[counts[0]] = counts[1]
     counts[2] += least
-    return True
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _take(rows, cycles, u, v, e):  # type: ignore[no-untyped-def]
+    """Use up an edge; return its weight."""
+    cycles.is_free[e] = False
+    _drop(rows, u, v, e)
+    return cycles.edge_weights[e]
+
+
+@njit(cache=True, nogil=True)
+def _drop(rows, u, v, e):  # type: ignore[no-untyped-def]
+    _drop_from_row(rows, u, v, e)
+    _drop_from_row(rows, v, u, e)
+
+
+@njit(cache=True, nogil=True)
+def _drop_from_row(rows, near, far, e):  # type: ignore[no-untyped-def]
+    """Take an edge out of the row of one of its ends, the last of the row coming in its place."""
+    slot = rows.slots[e, int(near > far)]
+    rows.size[near] -= 1
+    last = rows.indptr[near] + rows.size[near]
+    moved, to = rows.edge_ids[last], rows.neighbours[last]
+    rows.edge_ids[slot], rows.neighbours[slot] = moved, to
+    rows.slots[moved, int(near > to)] = slot

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from app.cli import cli
 from tests.cli.operations import CountResult, DigestResult, EchoResult
+from tests.waiting import eventually
 
 CATALOGUE = "tests.cli.operations:CATALOGUE"
 
@@ -29,9 +30,9 @@ def start():
     """Start the command line as a process of its own; it is gone when the test is."""
     processes = []
 
-    def _start(*arguments, **options):
+    def _start(*arguments, settings=None, **options):
         command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
-        environment = {**os.environ, "FORESOLVE_CATALOGUE": CATALOGUE}
+        environment = {**os.environ, "FORESOLVE_CATALOGUE": CATALOGUE, **(settings or {})}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, **{"stderr": subprocess.PIPE, **options})
         processes.append(process)
         return process
@@ -152,7 +153,7 @@ def test_progress_goes_to_standard_error_without_a_terminal(run, tmp_path):
 
 def test_the_operations_are_listed_in_catalogue_order(run):
     ended = run("operations")
-    assert [line.split()[0] for line in ended.stdout.splitlines()[1:]] == ["echo", "count-up", "digest", "never-end"]
+    assert [line.split()[0] for line in ended.stdout.splitlines()[1:]] == ["echo", "count-up", "digest", "keep", "never-end"]
 
 
 def test_an_operation_shows_its_schemas(run):
@@ -181,6 +182,16 @@ def test_the_second_interrupt_abandons_a_solver_in_native_code(start, tmp_path):
     process.send_signal(signal.SIGINT)
     wait_for_line(process.stderr, b"press Ctrl-C again")
     process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert (process.returncode, output) == (130, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_before_the_run_has_begun_ends_the_process_at_once(start, tmp_path, number):
+    settings = {"FORESOLVE_CATALOGUE": "tests.faults.endless_preload:CATALOGUE", "NUMBA_CACHE_DIR": str(tmp_path)}
+    process = start("solve", "x", written(tmp_path / "r.json", "{}"), "--json", settings=settings)
+    eventually((tmp_path / "loading").exists)
+    process.send_signal(number)
     output, _ = process.communicate(timeout=30)
     assert (process.returncode, output) == (130, b"")
 

@@ -179,8 +179,15 @@ def test_json_that_the_model_refuses_is_a_422_with_pointers(post, content: bytes
     assert all(set(error) == {"pointer", "detail"} for error in response.json()["errors"])
 
 
-def test_of_a_repeated_member_the_last_counts(small_service: LiveService, post) -> None:
-    assert post(b'{"text": 1, "text": "a"}').status_code == 202
+@pytest.mark.parametrize("content", [b'{"text": 1, "text": "a"}', b'{"text": "a",\n"options": {"seed": 1, "s\\u0065ed": 2}}'])
+def test_a_member_that_occurs_twice_is_a_422_that_says_where(post, content: bytes) -> None:
+    response = post(content)
+    assert response.status_code == 422
+    assert response.json()["line"] == 1 + content.count(b"\n")
+
+
+def test_equal_names_in_different_objects_are_no_repetition(post) -> None:
+    assert post(b'{"text": "{\\"text\\": 1", "options": {"seed": 1}, "times": 2}').status_code == 202
 
 
 @pytest.mark.parametrize(

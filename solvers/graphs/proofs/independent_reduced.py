@@ -63,17 +63,67 @@ class _Unfounded(Exception):
     """The premise of a step does not hold; says what is wrong."""
 
 
+class _Neighbours:
+    """Who is joined to whom; an edge goes when an end leaves, and not before.
+
+    Most vertices of a large graph are of no concern to any step: a row is read from the edges when it is first asked for.
+    """
+
+    def __init__(self, num_vertices: int, edges: np.ndarray) -> None:
+        self._edges = edges
+        rows = np.concatenate([edges[:, 0], edges[:, 1]])
+        order = np.argsort(rows, kind="stable")
+        self._columns = np.concatenate([edges[:, 1], edges[:, 0]])[order]
+        self._starts = np.searchsorted(rows[order], np.arange(num_vertices + 1)).tolist()
+        self._rows: dict[int, set[int]] = {}
+        self._new_edges: list[tuple[int, int]] = []
+        self._has_left: set[int] = set()
+
+    def __getitem__(self, vertex: int) -> set[int]:
+        row = self._rows.get(vertex)
+        if row is None:
+            row = set(self._columns[self._starts[vertex] : self._starts[vertex + 1]].tolist()) - self._has_left
+            self._rows[vertex] = row
+        return row
+
+    def holds(self, vertex: int) -> bool:
+        """Return whether there is such a vertex and it has not left."""
+        return 0 <= vertex < len(self._starts) - 1 and vertex not in self._has_left
+
+    def leave(self, vertex: int) -> int:
+        """Take out a vertex that is there; return how many neighbours it had."""
+        row = self[vertex]
+        for neighbour in self._rows.keys() & row:
+            self._rows[neighbour].discard(vertex)
+        del self._rows[vertex]
+        self._has_left.add(vertex)
+        return len(row)
+
+    def join(self, vertex: int, others: set[int]) -> None:
+        """Join a vertex that has no neighbours to others."""
+        for other in others:
+            self[other].add(vertex)
+            self._new_edges.append((vertex, other))
+        self._rows[vertex] = others
+
+    def what_is_left(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vertices in order, and the edges between their positions, sorted by their ends, the lesser first."""
+        is_left = np.ones(len(self._starts) - 1, np.bool_)
+        is_left[list(self._has_left)] = False
+        vertices, position = np.flatnonzero(is_left), np.cumsum(is_left) - 1
+        ends = np.concatenate([self._edges, np.array(self._new_edges, np.int64).reshape(-1, 2)])
+        ends = np.sort(position[ends[is_left[ends].all(axis=1)]], axis=1)
+        keys = np.sort(ends[:, 0] * len(vertices) + ends[:, 1])
+        return vertices, np.column_stack(np.divmod(keys, max(1, len(vertices))))
+
+
 class _Graph:
     """A graph that vertices leave, with what those are worth."""
 
     def __init__(self, instance: ProofInstance, stop: Callable[[], bool]) -> None:
         self.constant = 0
-        self._neighbours: list[set[int]] = [set() for _ in range(instance.num_vertices)]
-        for u, v in instance.edges.tolist():
-            self._neighbours[u].add(v)
-            self._neighbours[v].add(u)
+        self._neighbours = _Neighbours(instance.num_vertices, instance.edges)
         self._weights: list[int] = instance.weights.tolist()
-        self._is_left = [True] * instance.num_vertices
         self._stop = stop
         self._work = 0
 
@@ -107,11 +157,8 @@ class _Graph:
                 self._take_simplicial(vertex, others)
 
     def kernel(self, exponent: int) -> ProofInstance:
-        kept = [vertex for vertex, left in enumerate(self._is_left) if left]
-        position = {vertex: index for index, vertex in enumerate(kept)}
-        edges = [(position[u], position[v]) for u in kept for v in sorted(self._neighbours[u]) if u < v]
-        weights = np.array([self._weights[vertex] for vertex in kept], dtype=np.int64)
-        return ProofInstance(len(kept), np.array(edges, dtype=np.int64).reshape(-1, 2), weights, exponent)
+        vertices, edges = self._neighbours.what_is_left()
+        return ProofInstance(len(vertices), edges, np.array(self._weights, dtype=np.int64)[vertices], exponent)
 
     def _take_simplicial(self, vertex: int, others: list[int]) -> None:
         self._require_neighbours(vertex, others)
@@ -190,7 +237,7 @@ class _Graph:
         received: dict[int, int] = {}
         for receiver, giver, amount in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
             self._require_left([receiver, giver])
-            if giver not in self._neighbours[receiver] or amount < 0:
+            if receiver not in self._neighbours[giver] or amount < 0:
                 raise _Unfounded(f"vertex {receiver} cannot receive {str(amount)[:20]} from {giver}")
             given[giver] = given.get(giver, 0) + amount
             received[receiver] = received.get(receiver, 0) + amount
@@ -227,21 +274,15 @@ class _Graph:
             joined |= self._neighbours[other]
             self._leave(other)
         joined.discard(vertex)
-        for neighbour in joined:
-            self._neighbours[neighbour].add(vertex)
         self._spend(len(joined))
-        self._neighbours[vertex] = joined
+        self._neighbours.join(vertex, joined)
         self._weights[vertex] = weight
 
     def _leave(self, vertex: int) -> None:
-        self._is_left[vertex] = False
-        for neighbour in self._neighbours[vertex]:
-            self._neighbours[neighbour].discard(vertex)
-        self._spend(len(self._neighbours[vertex]))
-        self._neighbours[vertex] = set()
+        self._spend(self._neighbours.leave(vertex))
 
     def _require_left(self, vertices: list[int]) -> None:
-        if not all(0 <= vertex < len(self._is_left) and self._is_left[vertex] for vertex in vertices):
+        if not all(map(self._neighbours.holds, vertices)):
             raise _Unfounded("it names a vertex that is not there")
 
     def _require_neighbours(self, vertex: int, others: list[int]) -> None:

@@ -160,3 +160,15 @@ def test_the_multinomial_objective_falls_and_is_that_of_the_rows(seed):
     shares = np.bincount(y, weights=w) / w.sum()
     assert fit.history[0] == pytest.approx(-w @ np.log(shares)[y], rel=1e-10)
     assert fit.objective < 0.97 * fit.history[0]
+
+
+@pytest.mark.parametrize("alpha", [1.0, 100.0])
+def test_rates_over_many_orders_of_magnitude_are_fitted(alpha):
+    rng = np.random.default_rng(0)
+    table = mixed_table(rng, 1000, n_categorical=0)
+    rate = np.exp(0.25 * table.codes[0] + 0.25 * table.codes[1])
+    sample = Sample(table, candidate_columns(table), rng.poisson(rate).astype(float))
+    forest = fit_reweighted(sample, PoissonLoss(), ForestOptions(n_stumps=60, alpha=alpha), products_of(sample))
+    best = float(np.sum(PoissonLoss().value(sample.target, np.log(rate))))
+    assert forest.objective - best < 0.02 * (forest.history[0] - best)
+    assert np.all(np.diff(forest.history) < 0)

@@ -86,3 +86,39 @@ def test_a_stopped_packing_bounds_all_the_same(monkeypatch):
     cycles = list(edges_of(bound))
     assert 0 < len(cycles) < 5000
     assert bound.value == weights.sum() - len(cycles)
+
+
+def test_a_packing_that_goes_on_after_a_stop_is_as_good_as_one_that_was_not_stopped(monkeypatch):
+    csr, _, _ = gset_csr("G14")
+    whole = odd_cycle_bound(csr).value
+    monkeypatch.setattr(odd_cycles, "WORK_PER_CALL", 100)
+    packing = odd_cycles.OddCyclePacking(csr)
+    values = []
+
+    while not packing.is_complete:
+        one_call = iter([False])
+        packing.advance(lambda calls=one_call: next(calls, True))
+        values.append(packing.bound().value)
+
+    assert len(values) > 100
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == whole
+
+
+def test_levels_start_again_before_they_run_out(monkeypatch):
+    csr, _, _ = gset_csr("G14")
+    whole = odd_cycle_bound(csr)
+    monkeypatch.setattr(odd_cycles, "WORK_PER_CALL", 100)
+    monkeypatch.setattr(odd_cycles, "HIGHEST_LEVEL", 50)
+
+    assert odd_cycle_bound(csr) == whole
+
+
+def test_no_triangle_is_left_once_longer_cycles_come():
+    edges, weights = random_graph(300, 3000, np.random.default_rng(0))
+
+    lengths = [len(cycle) for cycle in odd_cycle_bound(build_csr(300, edges, np.abs(weights))).certificate["cycles"]]
+
+    triangles = lengths.count(3)
+    assert 0 < triangles < len(lengths)
+    assert lengths[:triangles] == [3] * triangles

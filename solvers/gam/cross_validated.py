@@ -1,0 +1,223 @@
+"""Stump-forest GAMs that choose their number of stumps and their ridge by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from solvers.gam.additive_fit import AdditiveFit, fit_additive
+from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
+from solvers.gam.feature_columns import CategoricalFeatures
+from solvers.gam.losses import Loss
+from solvers.gam.parameters import FitParameters
+from solvers.gam.restarts import Init
+from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine
+from solvers.gam.sample import Sample
+from solvers.gam.selection import ALPHAS, N_STUMPS, Choice, Folds, Grid, Rule, Selection, select, split_rows
+from solvers.gam.stump_forest import Monitor, StumpForest
+
+# Of a fit's progress, what the search takes.
+SEARCH_SHARE = 0.9
+
+
+class _ChosenBySearch(StumpForest):
+    """What both estimators do with a grid.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        `n_stumps` and `alpha` of the model; 0 stumps is the constant model.
+    best_score_ : float
+        Minus its held-out error, the weighted mean over the folds.
+    best_score_stderr_ : float
+        Standard error of that: the folds' standard deviation over the root of their number.
+    cv_results_ : dict of arrays
+        One entry for each point of the grid, named as scikit-learn names them; scores are minus the errors.
+    metric_ : str
+        What the error is.
+    """
+
+    n_stumps: Any
+    alphas: Any
+    cv: Any
+    rule: Rule
+
+    def _parameters(self) -> FitParameters:
+        """Return the parameters but those that are searched for."""
+        names = FitParameters.model_fields.keys() - {"n_stumps", "alpha"}
+        return FitParameters.checked({name: getattr(self, name) for name in names if hasattr(self, name)})
+
+    def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor, kept: np.ndarray | None) -> AdditiveFit:
+        grid, parameters = Grid.checked(self.n_stumps, self.alphas, self.rule), self._parameters()
+        folds = split_rows(self.cv, sample.target, loss, parameters.seed(), kept)
+        selection = select(
+            sample,
+            loss,
+            parameters,
+            grid,
+            folds,
+            n_classes=n_classes,
+            should_stop=lambda: monitor.stop,
+            report=lambda fraction: monitor.report(fraction=SEARCH_SHARE * fraction),
+        )
+        choice = selection.choose(grid.rule)
+        self._show(selection, choice)
+        chosen = parameters.model_copy(update=self.best_params_)
+        if monitor.stop:  # the time is up: one plain fit is all that may follow
+            plain = chosen.model_copy(update={"bagging": 0, "threshold_fraction": 1.0})
+            return fit_additive(sample, loss, plain, n_classes=n_classes)
+        fit = fit_additive(sample, loss, chosen, n_classes=n_classes, should_stop=lambda: monitor.stop)
+        if chosen.bagging or not _are_a_partition(folds, sample.table.n_rows) or len(selection.forests) < len(folds):
+            return fit
+        return replace(fit, spreads=selection.jackknife(sample, choice.point))
+
+    def _show(self, selection: Selection, choice: Choice) -> None:
+        scores = -selection.errors
+        self.metric_ = selection.metric
+        self.best_params_ = choice.point._asdict()
+        self.best_score_, self.best_score_stderr_ = -choice.error, choice.stderr
+        self.cv_results_ = {
+            "param_n_stumps": np.array([point.n_stumps for point in selection.points]),
+            "param_alpha": np.array([point.alpha for point in selection.points]),
+            **{f"split{number}_test_score": scores[:, number] for number in range(scores.shape[1])},
+            "mean_test_score": -selection.means,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": rankdata(selection.means, method="min").astype(np.int64),
+        }
+
+
+def _are_a_partition(folds: Folds, n_rows: int) -> bool:
+    """Whether every row is held out once, as the jackknife needs."""
+    return np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n_rows))
+
+
+class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
+    """Additive regression model that chooses its number of stumps and its ridge by cross-validation.
+
+    Parameters
+    ----------
+    n_stumps, alphas : sequence
+        Candidates; the constant model is always another. For Poisson and quantile loss ridges are in units of the mean curvature at
+        the constant model; `best_params_` holds the ridge itself.
+    cv : int, splitter or iterable of pairs of positions
+        Folds: that many random ones, by row position and `random_state`, or others.
+    rule : {"min", "parsimony", "one_se"}
+        The least error; or the fewest stumps, then the largest ridge, within 1 % or one standard error of it.
+
+    All others as for :class:`~solvers.gam.estimators.StumpForestRegressor`.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_score_stderr_, cv_results_, metric_
+        The choice. All others as for :class:`~solvers.gam.estimators.StumpForestRegressor`; bands come from the fits to the folds.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).uniform(size=300)
+    >>> model = StumpForestRegressorCV(n_stumps=(1, 50), alphas=(0.1, 10)).fit({"x": x}, np.where(x > 0.5, 4.0, 2.0))
+    >>> model.best_params_, model.metric_
+    ({'n_stumps': 50, 'alpha': 10.0}, 'mean_squared_error')
+    """
+
+    def __init__(
+        self,
+        n_stumps: Sequence[int] = N_STUMPS,
+        *,
+        alphas: Sequence[float] = ALPHAS,
+        cv: Any = 5,
+        rule: Rule = "min",
+        l1: float = 0.0,
+        l0: float = 0.0,
+        loss: Literal["squared_error", "poisson", "gamma", "huber", "quantile"] = "squared_error",
+        quantile: float = 0.5,
+        huber_delta: float = 1.0,
+        max_bins: int | Literal["auto"] | None = "auto",
+        min_samples_leaf: float = 5,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: Literal["one_vs_rest", "subset"] = "one_vs_rest",
+        monotonic_cst: Any = None,
+        max_features: int | None = None,
+        max_steps_per_feature: int | None = None,
+        smoothing: float = 0.0,
+        init: Init = "greedy",
+        n_restarts: int = 0,
+        max_iter: int = 30,
+        sweeps_per_iter: int = 3,
+        tol: float = 1e-6,
+        certificate: bool = True,
+        certificate_iterations: int | None = None,
+        engine: Engine = "auto",
+        bagging: int = 0,
+        threshold_fraction: float = 1.0,
+        gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = 1,
+    ) -> None:
+        self._store(locals())
+
+
+class StumpForestClassifierCV(_ChosenBySearch, StumpForestClassifier):
+    """Additive classifier that chooses its number of stumps and its ridge by cross-validation.
+
+    Parameters
+    ----------
+    n_stumps, alphas : sequence
+        Candidates; the constant model is always another.
+    cv : int, splitter or iterable of pairs of positions
+        Folds: that many random ones, by row position and `random_state`, or others.
+    rule : {"min", "parsimony", "one_se"}
+        The least error; or the fewest stumps, then the largest ridge, within 1 % or one standard error of it.
+
+    All others as for :class:`~solvers.gam.estimators.StumpForestClassifier`.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_score_stderr_, cv_results_, metric_
+        The choice. All others as for :class:`~solvers.gam.estimators.StumpForestClassifier`; bands come from the fits to the folds.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).uniform(size=300)
+    >>> model = StumpForestClassifierCV(n_stumps=(1, 50), alphas=(0.1, 10)).fit({"x": x}, x > 0.5)
+    >>> model.best_params_, model.metric_
+    ({'n_stumps': 50, 'alpha': 0.1}, 'log_loss')
+    """
+
+    def __init__(
+        self,
+        n_stumps: Sequence[int] = N_STUMPS,
+        *,
+        alphas: Sequence[float] = ALPHAS,
+        cv: Any = 5,
+        rule: Rule = "min",
+        l1: float = 0.0,
+        l0: float = 0.0,
+        loss: Literal["log_loss"] = "log_loss",
+        class_weight: Any = None,
+        max_bins: int | Literal["auto"] | None = "auto",
+        min_samples_leaf: float = 5,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: Literal["one_vs_rest", "subset"] = "one_vs_rest",
+        monotonic_cst: Any = None,
+        max_features: int | None = None,
+        max_steps_per_feature: int | None = None,
+        smoothing: float = 0.0,
+        init: Init = "greedy",
+        n_restarts: int = 0,
+        max_iter: int = 30,
+        sweeps_per_iter: int = 3,
+        tol: float = 1e-6,
+        certificate: bool = True,
+        certificate_iterations: int | None = None,
+        engine: Engine = "auto",
+        bagging: int = 0,
+        threshold_fraction: float = 1.0,
+        gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = 1,
+    ) -> None:
+        self._store(locals())
