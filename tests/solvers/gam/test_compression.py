@@ -126,6 +126,14 @@ def test_an_edited_or_averaged_or_smoothed_model_is_not_compressed() -> None:
             StumpForestRegressor().fit(X, y).compress(tol)
 
 
+def test_sums_over_rows_are_let_go_and_come_back_the_same() -> None:
+    fit = fitted(SquaredLoss())
+    kept = fit.without_sums()
+    assert kept.sums is None
+    assert kept.with_sums().certify() == fit.certify()
+    assert fitted(LogisticLoss()).with_sums().sums is None
+
+
 def test_classes_are_compressed_too() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 2))
