@@ -41,7 +41,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) -m benchmarks.peers
+	$(RUN) -m benchmarks.peers --tables benchmarks/results/peers.md
 	$(RUN) -m benchmarks.predictions
 	$(RUN) -m benchmarks.machinery
 	$(RUN) -m benchmarks.large
@@ -56,7 +56,7 @@ bench-gam:
 
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(RUN) -m benchmarks.peers --solvers foresolve --limits 60
+	$(RUN) -m benchmarks.peers --solvers foresolve --limits 60 --tables benchmarks/results/one_minute.md
 
 # What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
 secrets: secrets/foresolve_database_url

@@ -2,7 +2,7 @@
 
 Time counts from the instance in memory to the solution; imports and compilation come before. Every solution is valued by the same
 checker. Runs go side by side, one per core. One line of JSON per run is appended to the results file of its problem, and what is there
-is not run again; at the end the tables are printed.
+is not run again; at the end the tables are printed, and with `--tables` written to a file, too.
 
     python -m benchmarks.peers                                 # ours at 1 and 10 s, peers at 10 s
     python -m benchmarks.peers --solvers foresolve --limits 60
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--solvers", nargs="+", default=every_solver, choices=every_solver)
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs side by side, at most one per core")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results files")
+    parser.add_argument("--tables", type=Path, help="file for the tables, beside the printed ones")
     arguments = parser.parse_args()
 
     plans = {}
@@ -41,9 +42,10 @@ def main() -> None:
         instances = [name for name in names(problem) if name in arguments.instances]
         plans[problem] = planned(problem, instances, arguments.solvers, arguments.seeds, arguments.limits)
     lines = measured([run for plan in plans.values() for run in plan], arguments.results, arguments.processes)
-    for problem, plan in plans.items():
-        if plan:
-            print(report(problem, {run: lines[run] for run in plan}), end="\n\n")
+    tables = "\n\n".join(report(problem, {run: lines[run] for run in plan}) for problem, plan in plans.items() if plan)
+    print(tables)
+    if arguments.tables:
+        arguments.tables.write_text(f"# Foresolve and its peers\n\n{tables}\n")
 
 
 def measured(runs: list[Run], folder: Path, processes: int) -> dict[Run, Line]:

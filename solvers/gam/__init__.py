@@ -22,11 +22,24 @@ From rows to a forest (:mod:`~solvers.gam.training` is the way in):
 :mod:`~solvers.gam.estimators` has all of it as scikit-learn estimators: :mod:`~solvers.gam.feature_columns` and
 :mod:`~solvers.gam.targets` read rows, :mod:`~solvers.gam.additive_fit` makes a model of a fit or of the average of several,
 :mod:`~solvers.gam.bands` says how far it may be off, :mod:`~solvers.gam.compression` drops steps that hardly matter.
+:mod:`~solvers.gam.cross_validated` chooses the number of stumps and the ridge by :mod:`~solvers.gam.selection`, and
+:mod:`~solvers.gam.fold_search` fits a whole grid to each fold.
 
 :class:`~solvers.gam.additive_model.AdditiveModel` holds a fitted model and knows nothing of how it was fitted.
 """
 
 from solvers.gam.additive_model import AdditiveModel, Offset
+from solvers.gam.cross_validated import StumpForestClassifierCV, StumpForestRegressorCV
+from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
 from solvers.gam.shape_functions import CodedColumn, ShapeFunction
 
-__all__ = ["AdditiveModel", "CodedColumn", "Offset", "ShapeFunction"]
+__all__ = [
+    "AdditiveModel",
+    "CodedColumn",
+    "Offset",
+    "ShapeFunction",
+    "StumpForestClassifier",
+    "StumpForestClassifierCV",
+    "StumpForestRegressor",
+    "StumpForestRegressorCV",
+]

@@ -63,6 +63,10 @@ class AdditiveFit:
     training: Training | None
     spreads: tuple[Spread | None, ...]
 
+    def without_sums(self) -> AdditiveFit:
+        """Return the fit to be kept: without sums over rows, see :meth:`Training.without_sums`."""
+        return replace(self, training=None if self.training is None else self.training.without_sums())
+
     def model(self, *, classes: tuple[Any, ...] | None = None, offset: Offset | None = None) -> AdditiveModel:
         """Return the model, its shape functions with their standard errors.
 

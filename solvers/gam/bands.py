@@ -28,6 +28,8 @@ from solvers.gam.shape_functions import Floats
 from solvers.gam.training import Training
 
 ROWS_AT_ONCE = 4096
+# Share of the rows below which the degrees of freedom that are left are rounding.
+NO_FREEDOM = 1e-9
 
 SpreadKind = Literal["conditional", "jackknife", "bootstrap"]
 
@@ -160,7 +162,7 @@ def conditional_spread(training: Training, weights: Floats, output: int = 0) -> 
     products, omega = products_in_use(training, output, row_weights * hessian)
     inverse = pinvh(products + np.diag(options.alpha / (options.smoothing + forest.multiplicity)), check_finite=False)
     degrees = 1 + float(np.sum(inverse * products))
-    if rows <= degrees:
+    if rows - degrees <= NO_FREEDOM * rows:
         return None
     dispersion = float(row_weights @ gradient**2) / total * rows / (rows - degrees)
     values, vectors = eigh(products, check_finite=False)

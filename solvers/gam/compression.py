@@ -22,6 +22,8 @@ from solvers.gam.shape_functions import Floats
 from solvers.gam.training import Training
 from solvers.operation import InvalidInput
 
+ROUNDING = 1e-9
+
 
 def compress(training: Training, tol: float) -> Training:
     """Return the fit with as few steps as the tolerance allows.
@@ -58,7 +60,7 @@ def compress(training: Training, tol: float) -> Training:
     if training.options.smoothing > 0:
         raise InvalidInput("a smoothed model keeps every step; it cannot be compressed")
     loss = _loss(training)
-    allowed = loss + tol * max(0.0, training.history[0] - loss)
+    allowed = loss + (tol + ROUNDING) * max(0.0, training.history[0] - loss)
     order = _deletion_order(training)
     kept, fewest, most = training, 0, len(order)
     while fewest < most:

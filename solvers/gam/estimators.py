@@ -13,12 +13,14 @@ from sklearn.utils import Tags
 
 from solvers.gam.additive_fit import one_class_fit
 from solvers.gam.additive_model import AdditiveModel
+from solvers.gam.bands import one_output
 from solvers.gam.feature_columns import CategoricalFeatures, n_rows
 from solvers.gam.restarts import Init
 from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine
 from solvers.gam.shape_functions import Floats
 from solvers.gam.stump_forest import Monitor, StumpForest, Unwatched, rows_of_weight
 from solvers.gam.targets import class_target, class_weights, regression_target, row_offsets, row_weights
+from solvers.gam.training import Training
 from solvers.operation import InvalidInput
 
 
@@ -291,6 +293,8 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
             fit = one_class_fit(sample)
         else:
             fit = self._fit_sample(sample, parameters.make_loss(), n_classes, monitor or Unwatched(), rows_of_weight(weights))
+            if fit.training is not None and fit.training.options.alpha == 0 and _are_separated(fit.training):
+                self._warn(["the classes can be told apart without a fault; with alpha=0 their decisions have no optimum"])
         return self._finish(reader, fit.model(classes=tuple(self.classes_), offset=kind), fit)
 
     def decision_function(self, X: Any, *, offset: npt.ArrayLike | None = None) -> Floats:
@@ -322,3 +326,9 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         estimator = cls()._restore(model)
         estimator.classes_ = np.array(model.classes)
         return estimator
+
+
+def _are_separated(training: Training) -> bool:
+    """Whether every row is on the right side."""
+    outputs = (one_output(training, output) for output in range(len(training.forests)))
+    return all(bool(np.all((decision > 0) == (target == 1))) for _, target, decision in outputs)

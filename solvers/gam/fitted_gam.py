@@ -290,10 +290,10 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         before = self._fitted.fit
         if before is None or before.training is None:
             raise InvalidInput("only a single fit, with its training rows, can be compressed")
-        fit = single_fit(compress(before.training, tol), before.sample)
+        fit = single_fit(compress(before.training.with_sums(), tol), before.sample)
         smaller = fit.model(classes=model.classes, offset=model.offset)
         entry = self._record(Edit(smaller, (), ()), [{"op": COMPRESS, "tol": tol}], None)
-        self._fits[entry.edit_id] = Fitted(summarise(fit, self._parameters()), fit.spreads, fit)
+        self._fits[entry.edit_id] = Fitted(summarise(fit, self._parameters()), fit.spreads, fit.without_sums())
         return entry
 
     def to_json(self) -> str:

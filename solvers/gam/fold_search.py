@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +22,10 @@ from solvers.gam.multinomial_fit import fit_multinomial
 from solvers.gam.parameters import FitParameters
 from solvers.gam.restarts import best_forest
 from solvers.gam.reweighted_fit import Products, fit_reweighted
-from solvers.gam.row_engine import column_products
 from solvers.gam.row_errors import row_error
 from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import Floats
+from solvers.gam.training import products_of
 
 PILOT_STUMPS, PILOT_ALPHA, PILOT_ITERATIONS = 200, 100.0, 4
 # With more classes one bound on the curvature serves all of them.
@@ -151,20 +150,9 @@ class FoldSearch:
             for point in self.points
         ]
 
-    def _products(self, part: Sample) -> Products:
-        computing = self.parameters.computing()
-        return partial(
-            column_products,
-            part.table,
-            part.columns,
-            engine=computing.engine,
-            memory_limit=computing.memory_limit,
-            n_jobs=computing.n_jobs,
-        )
-
     def _on_quadratic(self, part: Sample, quadratic: Quadratic) -> list[Forest]:
         response = respond(part.table, part.columns, quadratic.response, quadratic.curvature)
-        return self._forests(self._products(part)(quadratic.curvature), response)
+        return self._forests(products_of(part, self.parameters.computing())(quadratic.curvature), response)
 
     def _quadratics(self, part: Sample) -> Iterator[Quadratic]:
         """Yield the quadratic of each output at a pilot fit."""
@@ -172,7 +160,7 @@ class FoldSearch:
             yield Quadratic(part.target - part.row_offsets(), part.weights)
             return
         options = replace(self.parameters.forest_options(), n_stumps=PILOT_STUMPS, alpha=self.pilot_alpha)
-        weights, products = part.row_weights(), self._products(part)
+        weights, products = part.row_weights(), products_of(part, self.parameters.computing())
         if self.n_classes > 2:
             yield from _class_quadratics(part, self.n_classes, options, products)
             return

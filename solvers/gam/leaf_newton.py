@@ -64,9 +64,12 @@ def fit_leaves(
         wanted = best_heights(
             gram.products, falling + gram.products @ now.steps, ridge, l1=options.l1, sign=columns.sign, start=now.steps
         )
+        direction = wanted - now.steps
+        if direction @ (gram.products @ direction + ridge * direction) <= 2 * TOLERANCE * abs(now.objective):
+            break  # the quadratic promises nothing more
         further, stride = now, 1.0
         for _ in range(MOST_HALVINGS):
-            candidate, there = scored(now.steps + stride * (wanted - now.steps))
+            candidate, there = scored(now.steps + stride * direction)
             if candidate.objective < now.objective:
                 further, decision = candidate, there
                 break

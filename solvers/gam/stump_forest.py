@@ -104,7 +104,7 @@ class StumpForest(FittedGam):
         return sample
 
     def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit) -> Self:
-        self._keep(reader, model, Fitted(summarise(fit, self._parameters()), fit.spreads, fit))
+        self._keep(reader, model, Fitted(summarise(fit, self._parameters()), fit.spreads, fit.without_sums()))
         return self
 
     def _warn(self, messages: list[str]) -> None:

@@ -7,7 +7,7 @@ the result can be.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -105,6 +105,16 @@ class Training:
     def sample(self) -> Sample:
         """Rows and columns that the forests refer to."""
         return self.views.sample
+
+    def without_sums(self) -> Training:
+        """Return the fit without the sums over rows, which take much more memory than the rows' bins."""
+        return replace(self, sums=None)
+
+    def with_sums(self) -> Training:
+        """Return the fit with these sums, summed up again if they were let go."""
+        if self.sums is not None or not isinstance(self.loss, SquaredLoss):
+            return self
+        return replace(self, sums=_sums(self.sample, self.products))
 
     def shapes(self) -> tuple[np.ndarray, ...]:
         """Return, for each forest, the score of each bin of each feature; not centred, shape (D, C), codes as in the table's bins."""
@@ -249,7 +259,7 @@ class _Engine:
     def fitted(self, views: OrderedViews, start: Training | None = None) -> Training:
         """Fit the rows, from the stumps of another fit if there is one."""
         sample, loss, options, search = views.sample, self.loss, self.options, self.search
-        products = _products(sample, self.computing)
+        products = products_of(sample, self.computing)
         if self.n_classes > 2:
             classes = fit_multinomial(sample, self.n_classes, options, products, should_stop=self.should_stop)
             return Training(views, loss, options, classes.forests, classes.objective, classes.history, products)
@@ -296,12 +306,13 @@ def resume(
     computing: Computing | None = None,
 ) -> Training:
     """Return a fit that was made before from its rows, loss, options and forests."""
-    products = _products(views.sample, computing or Computing())
+    products = products_of(views.sample, computing or Computing())
     sums = _sums(views.sample, products) if isinstance(loss, SquaredLoss) else None
     return Training(views, loss, options, forests, objective, history, products, sums)
 
 
-def _products(sample: Sample, computing: Computing) -> Products:
+def products_of(sample: Sample, computing: Computing) -> Products:
+    """Return what gives the products of a sample's columns under given curvatures."""
     return partial(
         column_products,
         sample.table,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.garbage import without_collection
 from solvers.graphs.components import connected_components
 from solvers.graphs.cover_reductions import reduce_cover
 from solvers.graphs.csr import Csr, build_csr
@@ -171,15 +172,9 @@ class CoverKernel:
 
     def steps(self) -> list[list[str | int]]:
         """Return the steps that lead from the caller's graph to the kernel, for a certificate."""
-        steps: list[list[str | int]] = [["weightless", vertex] for vertex in np.flatnonzero(self.is_weightless).tolist()]
-        original = self.base_vertices.tolist()
-        for rule, *named in self.reduction.steps():
-            if rule == "nt":
-                # Every third number is an amount.
-                steps.append([rule, *(name if at % 3 == 2 else original[int(name)] for at, name in enumerate(named))])
-            else:
-                steps.append([rule, *(original[int(name)] for name in named)])
-        return steps
+        with without_collection():
+            weightless: list[list[str | int]] = [["weightless", vertex] for vertex in np.flatnonzero(self.is_weightless).tolist()]
+        return weightless + self.reduction.steps(self.base_vertices)
 
     def lift(self, sides: np.ndarray) -> np.ndarray:
         """Return the best independent set of the whole graph that agrees with one of the kernel, without weightless vertices."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.garbage import without_collection
 from solvers.graphs.cover_rules import (
     CONSTANT,
     DONE,
@@ -79,20 +80,30 @@ class CoverReduction:
     log: np.ndarray
     num_vertices: int
 
-    def steps(self) -> list[list[str | int]]:
+    def steps(self, names: np.ndarray | None = None) -> list[list[str | int]]:
         """Return the steps for a certificate, ``[rule, vertex, ...]`` in order, in the numbers of the original vertices.
 
+        Parameters
+        ----------
+        names : int array of shape (n,), optional
+            Put in place of those numbers.
+
+        Notes
+        -----
         The first vertex is the one that leaves, but ``fold`` and ``twin`` keep it, for the vertex that stands for the others. Named
         with it are, by rule: all its neighbours (``degree_1``, ``degree_2_triangle``, ``fold``), the vertex that dominates it
         (``domination``), the vertices u of the chain (``unconfined``), the twin and, of unit weight, the three neighbours (``twin``).
         A step ``nt`` lists (covered vertex, neighbour in the set, amount) one after the other.
         """
-        entries = self.log.tolist()
-        starts = np.concatenate(([0], self._ends[:-1])).tolist() if len(self._ends) else []
-        return [
-            [RULE_NAMES[entries[start]], *entries[start + 2 : end]]
-            for start, end in zip(starts, self._ends.tolist(), strict=True)
-        ]
+        ends = self._ends
+        starts = np.roll(ends, 1)
+        starts[:1] = 0
+        entries = (self.log if names is None else self._renamed(starts, ends, names)).tolist()
+        with without_collection():
+            return [
+                [RULE_NAMES[entries[start]], *entries[start + 2 : end]]
+                for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+            ]
 
     def lift(self, members: np.ndarray) -> np.ndarray:
         """Return an independent set of the graph from one of the kernel; it weighs `constant` more.
@@ -138,6 +149,16 @@ class CoverReduction:
         restrict_independent_set(self.log, self._ends, remaining)
         kept: np.ndarray = remaining[self.kernel_vertices]
         return kept
+
+    def _renamed(self, starts: np.ndarray, ends: np.ndarray, names: np.ndarray) -> np.ndarray:
+        """Return the log with `names` in place of the vertices' numbers."""
+        is_vertex = np.ones(len(self.log), np.bool_)
+        is_vertex[starts] = is_vertex[starts + 1] = False
+        for step in np.flatnonzero(self.log[starts] == NT).tolist():
+            is_vertex[starts[step] + 4 : ends[step] : 3] = False
+        renamed = self.log.copy()
+        renamed[is_vertex] = names[self.log[is_vertex]]
+        return renamed
 
     @property
     def _ends(self) -> np.ndarray:

@@ -129,9 +129,9 @@ class InstanceFields(BaseModel):
         graph = self._listed
         if graph is None:
             graph = self._inline(context) if self.graph is None else self.graph.read(context, self.index_base)
-        where = "/graph" if self.graph is not None else "/num_vertices"
+        where = "/graph" if self.graph is not None else "/edges" if self.edges_flat is None else "/edges_flat"
         context.require("max_vertices", graph.num_vertices, "vertices", pointer=where)
-        context.require("max_edges", len(graph.edges), "edges", pointer="/graph" if self.graph is not None else "/edges")
+        context.require("max_edges", len(graph.edges), "edges", pointer=where)
         return canonicalise(graph, problem)
 
     def _inline(self, context: Context) -> Graph:

@@ -250,7 +250,8 @@ class SetSystem:
         if self.labels is not None and len(self.labels) != count:
             raise InvalidSetSystem(f"{len(self.labels)} labels for {count} elements", pointer="/labels")
         if count > LARGEST_POSITION:
-            raise InvalidSetSystem(f"{count} elements are more than 2^31 - 1", pointer="/num_elements")
+            where = "/sets" if num_elements is None else "/num_elements"
+            raise InvalidSetSystem(f"{count} elements are more than 2^31 - 1", pointer=where)
         return count
 
     def _costs(self, costs: Any, num_sets: int) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from solvers.graphs.arrays import as_written, is_integer
 from solvers.graphs.canonical import Instance, Problem
 from solvers.graphs.formats.node_link import frozen
+from solvers.operation import InvalidInput
 
 MOST_VIOLATIONS = 10
 
@@ -61,11 +62,18 @@ def ids_in(text: str, instance: Instance, problem: Problem) -> list[Any]:
     """Return the ids that a text in the form of :func:`file_text` names; a word that names no vertex is returned as it is.
 
     A cover may be named by ids, too. With a line ``s vc`` they are positions from 1; lines that begin with ``c `` are comments.
+
+    Raises
+    ------
+    InvalidInput
+        If the sizes in a line ``s vc VERTICES SIZE`` are not those of the graph and of the list below.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     header = next((place for place, line in enumerate(lines) if line.startswith("s vc ")), None)
     if problem == "vertex-cover" and header is not None and all(line.startswith("c") for line in lines[:header]):
-        return [_id_at(instance, line) for line in lines[header + 1 :] if not line.startswith("c ")]
+        words = [line for line in lines[header + 1 :] if not line.startswith("c ")]
+        _check_header(lines[header], instance, len(words))
+        return [_id_at(instance, word) for word in words]
     written = {_line(vertex): vertex for vertex in instance.vertex_ids(np.arange(instance.num_vertices))}
     return [written.get(line, line) for line in lines]
 
@@ -105,6 +113,14 @@ def _position(instance: Instance, positions: dict[Any, int] | None, vertex: Any)
         return positions.get(label) if isinstance(label, Hashable) and not isinstance(label, bool) else None
     position = int(vertex) - instance.index_base if is_integer(vertex) else -1
     return position if 0 <= position < instance.num_vertices else None
+
+
+def _check_header(line: str, instance: Instance, size: int) -> None:
+    if line.split() != ["s", "vc", str(instance.num_vertices), str(size)]:
+        raise InvalidInput(
+            f"the solution begins with {as_written(line)}, but the graph has {instance.num_vertices} vertices and {size} are listed",
+            pointer="/solution",
+        )
 
 
 def _id_at(instance: Instance, word: str) -> Any:

@@ -150,13 +150,19 @@ def test_a_single_class_is_certain() -> None:
     assert (model.objective_, model.gap_) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("alpha", [0.0, 1e-6])
-def test_separable_classes_stay_finite(alpha: float) -> None:
-    model = StumpForestClassifier(alpha=alpha).fit(X, X[:, 0] > 18)
-    assert np.isfinite(model.decision_function(X)).all()
-    assert model.score(X, X[:, 0] > 18) == 1.0
+@pytest.mark.filterwarnings("ignore:the classes can be told apart")
+def test_separable_classes_stay_finite(alpha: float, n_classes: int) -> None:
+    label = np.arange(20) * n_classes // 20
+    model = StumpForestClassifier(alpha=alpha).fit(X, label)
+    assert np.abs(model.decision_function(X)).max() <= 30
+    assert model.score(X, label) == 1.0
+    assert [message.split(";")[0] for message in model.warnings_] == (
+        ["the classes can be told apart without a fault"] if alpha == 0 else []
+    )
     if alpha == 0:
-        assert (model.lower_bound_, model.gap_reason_) == (None, "alpha")
+        assert model.lower_bound_ is None
 
 
 def test_counts_that_are_all_zero_have_the_least_rate() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -264,6 +265,10 @@ def test_methods_ask_for_a_fit_first() -> None:
 def test_plots_and_exports_are_those_of_the_model() -> None:
     X, y = friedman()
     model = StumpForestRegressor(n_stumps=5).fit(X, y)
+    ax = Figure().subplots()
+    assert model.plot_shape(1, ax) is ax
+    assert model.plot_shape("x1", ax, band=None) is ax
+    assert model.plot_importance(ax) is ax
     assert "CASE" in model.to_sql("rows")
     assert "<PMML" in model.to_pmml()
     assert "def predict" in model.to_python()

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,42 +9,19 @@ from solvers.gam.binning import BinnedTable, encode
 from solvers.gam.candidate_columns import row_sums
 from solvers.gam.forest import ForestOptions
 from solvers.gam.losses import LogisticLoss, SquaredLoss
-from solvers.gam.shape_functions import CodedColumn
 from solvers.gam.training import prepare, train
 from tests.solvers.gam.problems import vectors
+from tests.solvers.gam.public_data import FOLDER, columns_of, some, split
 
-FOLDER = os.environ.get("FORESOLVE_GAM_DATA")
 TARGETS = vectors("objective_targets")
 LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss()}
-
-
-def columns_of(name: str) -> tuple[list[str], dict[str, np.ndarray | CodedColumn], np.ndarray]:
-    folder = Path(str(FOLDER))
-    meta = json.loads((folder / "datasets.json").read_text())[name]
-    with gzip.open(folder / meta["file"], "rt") as file:
-        rows = list(csv.DictReader(file))
-    columns: dict[str, np.ndarray | CodedColumn] = {}
-    for column in rows[0]:
-        texts = [row[column] for row in rows]
-        if column in meta["numeric"]:
-            columns[column] = np.array([float(text) if text else np.nan for text in texts])
-        elif column in meta["categorical"]:
-            levels = sorted(set(texts) - {""})
-            number = {level: k for k, level in enumerate(levels)} | {"": -1}
-            columns[column] = CodedColumn(np.array([number[text] for text in texts]), levels)
-    return list(columns), columns, np.array([float(row[meta["target"]]) for row in rows])
-
-
-def some(column, rows):
-    return CodedColumn(column.codes[rows], column.levels) if isinstance(column, CodedColumn) else column[rows]
 
 
 @pytest.mark.skipif(FOLDER is None, reason="FORESOLVE_GAM_DATA is not set")
 @pytest.mark.parametrize("target", TARGETS, ids=[f"{t['data']}-{t['split_seed']}-{t['n_stumps']}" for t in TARGETS])
 def test_the_objective_and_the_test_score_are_those_of_the_reference(target):
     names, columns, y = columns_of(target["data"])
-    test = np.sort(np.random.RandomState(target["split_seed"]).permutation(len(y))[: len(y) // 5])
-    training = np.setdiff1d(np.arange(len(y)), test)
+    training, test = split(len(y), target["split_seed"])
     values = [some(columns[name], training) for name in names]
     sample = prepare(values, names, y[training], max_bins=target["max_bins"], min_samples_leaf=target["min_samples_leaf"])
     loss = LOSSES[target["loss"]]

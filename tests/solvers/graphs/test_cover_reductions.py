@@ -127,20 +127,35 @@ def test_each_rule_is_used_where_it_applies(name):
     assert step in reduction.steps()
 
 
-def test_a_crown_that_no_vertex_shows_alone_is_taken_out():
-    # Twelve vertices that are not adjacent have but ten neighbours together, five each; a ring with chords hangs on to those.
+def crowned_ring():
+    """Twelve vertices that are not adjacent have but ten neighbours together, five each; a ring with chords hangs on to those."""
     rng = np.random.default_rng(0)
     crown = [(v, 12 + u) for v in range(12) for u in rng.permutation(10)[:5].tolist()]
     ring = [(22 + v, 22 + (v + step) % 20) for v in range(20) for step in (1, 3, 7)]
     links = [(12 + u, 22 + v) for u in range(10) for v in rng.permutation(20)[:6].tolist()]
-    graph = unit_graph(42, crown + ring + links)
+    return unit_graph(42, crown + ring + links)
 
-    reduction = reduce_cover(*graph)
+
+def test_a_crown_that_no_vertex_shows_alone_is_taken_out():
+    reduction = reduce_cover(*crowned_ring())
 
     rule, *triples = reduction.steps()[0]
     assert (rule, set(triples[::3])) == ("nt", set(range(12, 22)))
     assert reduction.kernel_vertices.tolist() == list(range(22, 42))
     assert reduction.constant == 12
+
+
+@pytest.mark.parametrize("graph", [crowned_ring(), sparse_graph(300, 420, seed=1), unit_graph(0, []), unit_graph(4, [])])
+def test_steps_name_vertices_as_they_are_told_to(graph):
+    names = np.random.default_rng(2).permutation(1000)[: graph.num_vertices]
+    reduction = reduce_cover(*graph)
+
+    # Every third number of a step nt is an amount.
+    expected = [
+        [rule, *(number if rule == "nt" and at % 3 == 2 else names[number] for at, number in enumerate(numbers))]
+        for rule, *numbers in reduction.steps()
+    ]
+    assert reduction.steps(names) == expected
 
 
 def test_an_unweighted_collaboration_graph_is_solved_with_proof():

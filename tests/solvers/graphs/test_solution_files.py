@@ -8,7 +8,7 @@ import pytest
 
 from solvers.graphs.batch import SOLVERS
 from solvers.graphs.verification import VerifyRequest, run_verify
-from solvers.operation import Context
+from solvers.operation import Context, InvalidInput
 
 OPTIONS = {"max_iterations": 100, "solution_file": True}
 
@@ -90,3 +90,13 @@ def test_an_independent_set_has_no_header_even_if_a_name_looks_like_one() -> Non
     )
 
     assert (again.feasible, again.value) == (True, 2)
+
+
+@pytest.mark.parametrize("header", ["s vc 5 2", "s vc 4 3", "s vc 4", "s vc four 2", "s vc 4 2 0"])
+def test_a_cover_whose_header_does_not_go_with_its_list_is_refused(header: str) -> None:
+    body = {"problem": "vertex-cover", "edges": [[0, 1], [1, 2], [2, 3]], "solution": f"{header}\n2\n3\n"}
+
+    with pytest.raises(InvalidInput, match="the graph has 4 vertices and 2 are listed") as refused:
+        run_verify(VerifyRequest.model_validate(body), Context())
+
+    assert refused.value.pointer == "/solution"
