@@ -143,6 +143,9 @@ class Nursery:
         self._cache_dir.mkdir(parents=True, exist_ok=True)
         here, there = Link.pair()
         environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, "1")
+        environment["JE_ARROW_MALLOC_CONF"] = (
+            "background_thread:false"  # Arrow's allocator: a forked worker would lack its thread
+        )
         environment["NUMBA_CACHE_DIR"] = str(self._cache_dir)
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         descriptor = there.socket.fileno()

@@ -56,16 +56,16 @@ def _dated(record: ModelRecord) -> bytes:
 def _request() -> FitRequest:
     rng = np.random.RandomState(0)
     rows = []
-    for _ in range(400):
+    for _ in range(1000):
         age, plan, visits = int(rng.randint(18, 80)), ("basic", "plus", "pro")[rng.randint(3)], int(rng.randint(0, 20))
-        lean = (age < 30) - (age > 60) + {"basic": 0.8, "plus": 0.1, "pro": -0.9}[plan] - 0.1 * (visits - 8)
+        lean = 2.0 * (30 < age < 55) - 1.0 + {"basic": 0.8, "plus": 0.1, "pro": -0.9}[plan] - 0.1 * (visits - 8)
         left = bool(rng.uniform() < 1 / (1 + np.exp(-lean)))
         rows.append({"age": age, "plan": plan, "visits": None if rng.uniform() < 0.05 else visits, "left": left})
     return FitRequest.model_validate(
         {
             "data": {"rows": rows},
             "target": "left",
-            "params": {"n_stumps": 40, "alpha": 5.0},
+            "params": {"n_stumps": 40, "alpha": 20.0},
             "holdout": {"fraction": 0.25},
             "name": "who leaves",
         }

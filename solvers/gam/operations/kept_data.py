@@ -18,7 +18,9 @@ from solvers.gam.kept_rows import KeptRows
 from solvers.gam.shape_functions import Floats
 
 PART = "gam-data"
-_COMPRESSION = pa.ipc.IpcWriteOptions(compression="zstd")
+# No threads: the service warms up in the process that it forks its workers from.
+_WRITING = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+_READING = pa.ipc.IpcReadOptions(use_threads=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class KeptData:
         }
         table = pa.table(columns).replace_schema_metadata({"bins": json.dumps(described)})
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_file(sink, table.schema, options=_COMPRESSION) as writer:
+        with pa.ipc.new_file(sink, table.schema, options=_WRITING) as writer:
             writer.write_table(table)
         content: bytes = sink.getvalue().to_pybytes()
         return content
@@ -63,7 +65,7 @@ class KeptData:
     @classmethod
     def from_bytes(cls, content: bytes) -> KeptData:
         """Return what :meth:`to_bytes` has written."""
-        table = pa.ipc.open_file(pa.BufferReader(content)).read_all()
+        table = pa.ipc.open_file(pa.BufferReader(content), options=_READING).read_all()
         described = json.loads(table.schema.metadata[b"bins"])
         features = tuple(_bins(one) for one in described["features"])
         codes = [table[f"code {number}"].to_numpy() for number in range(len(features))]
