@@ -131,6 +131,8 @@ POISSON, GAMMA = {"params": {"loss": "poisson"}}, {"params": {"loss": "gamma"}}
             2,
             "/holdout",
         ),
+        (rows_of(GOOD) | {"selection": {"cv": 41}}, "cv=41 folds need", None, None, "/selection/cv"),
+        (rows_of(GOOD) | {"selection": {"alphas": [1, -1]}}, "greater than or equal to 0", None, None, "/selection/alphas/1"),
         (rows_of(GOOD) | {"holdout": {"fraction": 0.001}}, "is 0 rows", None, None, "/holdout/fraction"),
         ({"data": {"format": "parquet", "content": "?"}}, "base64", None, None, "/data/content"),
         ({"data": {"format": "parquet", "content": "UEFSMQ=="}}, "the file is not Parquet", None, None, "/data/content"),
