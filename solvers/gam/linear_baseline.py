@@ -19,6 +19,8 @@ from solvers.gam.shape_functions import CodedColumn, Floats
 
 MOST_LEVELS = 30
 MOST_COLUMNS = 1000
+MOST_FEATURES = 2000
+"""A step factors a matrix of up to twice as many columns: with more features it would outlast the fit."""
 ROWS_AT_ONCE = 16384
 RIDGE = 1e-6
 MOST_STEPS, MOST_CYCLES = 25, 10
@@ -82,10 +84,11 @@ class Design:
         start = np.concatenate([[0], np.cumsum([2 if named is None else len(named) for named in levels])]).astype(np.int64)
         mean, variance = np.zeros(start[-1]), np.zeros(start[-1])
         # A column too large to be squared counts as constant.
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             for column, named, first, last in zip(columns, levels, start, start[1:], strict=False):
                 mean[first:last], variance[first:last] = _moments(column, named, weights)
-            is_constant = variance <= 1e-12 * mean**2
+            is_constant = ~(variance > 1e-12 * mean**2) | np.isinf(variance)
+        mean[~np.isfinite(variance)] = 0.0
         return cls(levels, start, mean, np.where(is_constant, np.inf, np.sqrt(np.where(is_constant, 1.0, variance))))
 
     def columns_of(self, feature: int) -> slice:

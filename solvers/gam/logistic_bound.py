@@ -57,7 +57,7 @@ def certify_logistic(
     O(N D^2) a step.
     """
     columns, offset = sample.columns, sample.row_offsets()
-    if options.n_stumps == 0 or len(columns) == 0:
+    if options.n_stumps == 0 or len(columns) == 0 or forest.objective == 0:
         return certified(forest.objective, forest.objective, 0)
     if options.alpha == 0:
         return Certificate(forest.objective, None, None, "alpha", 0)

@@ -72,7 +72,7 @@ class FitParameters(BaseModel):
     sweeps_per_iter: Annotated[Count, Field(ge=1)] = Field(3, description="Sweeps over the stumps before each joint fit.")
     tol: Annotated[Number, Field(ge=0)] = Field(1e-6, description="A round that gains less than this share is the last.")
     certificate: bool = Field(True, description="Whether to prove how far from the best forest this one can be.")
-    certificate_iterations: Annotated[Count, Field(ge=0)] | None = Field(
+    certificate_iterations: Annotated[Count, Field(ge=0, le=100_000)] | None = Field(
         None, description="Work spent on it; null: in proportion to the rows."
     )
     engine: Engine = Field(

@@ -14,6 +14,9 @@ from solvers.gam.losses import GammaLoss, Loss, PoissonLoss
 from solvers.gam.shape_functions import Floats, as_numbers
 from solvers.operation import InvalidInput
 
+LARGEST = 1e100
+"""Bounds targets and, with its reciprocal, weights, so that sums of their products are normal numbers."""
+
 
 def regression_target(y: Any, loss: Loss, n_rows: int) -> Floats:
     """Return the targets as float64.
@@ -30,6 +33,7 @@ def regression_target(y: Any, loss: Loss, n_rows: int) -> Floats:
     solvers.operation.InvalidInput: y, row 1: 0.0; a gamma model takes positive targets
     """
     target = _finite(column_or_1d(y, warn=True), "y", n_rows)
+    _require(np.abs(target) <= LARGEST, target, "y", f"a target is at most {LARGEST:g}, so that its square is a number")
     if isinstance(loss, PoissonLoss):
         _require(target >= 0, target, "y", "a Poisson model takes targets that are not negative")
     if isinstance(loss, GammaLoss):
@@ -64,7 +68,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     Raises
     ------
     InvalidInput
-        If they are not `n_rows` finite numbers, one is negative, or all are zero.
+        If they are not `n_rows` finite numbers, one is negative or too large or small to be computed with, or all are zero.
     """
     if sample_weight is None:
         return None
@@ -72,6 +76,8 @@ def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         sample_weight = np.full(n_rows, sample_weight)
     weights = _finite(sample_weight, "sample_weight", n_rows)
     _require(weights >= 0, weights, "sample_weight", "a weight is not negative")
+    in_range = (weights == 0) | ((weights >= 1 / LARGEST) & (weights <= LARGEST))
+    _require(in_range, weights, "sample_weight", f"a weight is 0, or from {1 / LARGEST:g} to {LARGEST:g}")
     if not weights.any():
         raise InvalidInput("sample_weight: every weight is zero", column="sample_weight")
     return weights

@@ -24,6 +24,8 @@ ANSWERED = {
     "graphs-predictions-fit": "predictor",
     "graphs-predictions-predict": "predictions",
     "graphs-predictions-estimate-epsilon": "epsilon",
+    "gam-fit": "n_steps",
+    "gam-export": "text",
 }
 
 
@@ -67,7 +69,7 @@ def test_every_command_of_the_readme_exists():
     lines = [shlex.split(line)[1:] for line in shell_lines() if line.startswith("foresolve ")]
     assert len(lines) >= 5
     for line in lines:
-        command = line[:2] if line[0] in {"jobs", "keys", "resources"} else line[:1]
+        command = line[:2] if line[0] in {"gam", "jobs", "keys", "resources"} else line[:1]
         shown = CliRunner().invoke(cli, [*command, "--help"]).output
         assert all(option in shown for option in line if option.startswith("--")), line
 

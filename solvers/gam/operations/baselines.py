@@ -11,7 +11,7 @@ import numpy as np
 
 from solvers.gam.additive_model import AdditiveModel, Link
 from solvers.gam.binning import LevelBins, NumericBins
-from solvers.gam.linear_baseline import Column, Design, LinearBaseline, fit_linear
+from solvers.gam.linear_baseline import MOST_FEATURES, Column, Design, LinearBaseline, fit_linear
 from solvers.gam.losses import Loss
 from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import Floats, ShapeFunction
@@ -29,7 +29,7 @@ class Baselines:
     constant : float64 array of shape (K,)
         Best decision that is the same for all rows, beside the offset.
     linear : LinearBaseline, optional
-        None where there was one class only, or no time.
+        None where there was one class only, too many features, or no time.
     binned : AdditiveModel, optional
         The linear model in the bins of the fit: the mean of its contributions in each.
     """
@@ -82,7 +82,7 @@ def fit_baselines(columns: Sequence[Column], sample: Sample, loss: Loss, model: 
     """
     n_classes = 0 if model.classes is None else len(model.classes)
     constant = best_constants(sample, loss, n_classes)
-    if n_classes == 1 or context.stop:
+    if n_classes == 1 or len(columns) > MOST_FEATURES or context.stop:
         return Baselines(constant, None, None)
     linear = fit_linear(
         columns,

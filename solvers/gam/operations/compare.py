@@ -186,6 +186,7 @@ def _cross_validated(request: CompareRequest, record: ModelRecord, other: ModelR
         )
     sample = sample_of(record, require_data(context.files, request.model).training)
     fold = np.random.RandomState(0).permutation(sample.table.n_rows) % FOLDS
+    _require_folds(record, sample, fold)
     decision = held_back_decision(record, sample, fold, context)
     if other is None:
         baseline = held_back_constant(record, sample, fold)
@@ -193,6 +194,15 @@ def _cross_validated(request: CompareRequest, record: ModelRecord, other: ModelR
         theirs = sample_of(other, _same_rows(request, record, other, context).training)
         baseline = held_back_decision(other, theirs, fold, context)
     return "cv", sample.target, sample.row_weights(), decision, baseline
+
+
+def _require_folds(record: ModelRecord, sample: Sample, fold: np.ndarray) -> None:
+    """Require that no fold takes all rows, or all of a class: what is fitted to the others says nothing of it."""
+    if sample.table.n_rows < 2:
+        raise InvalidInput("a single row is not held back and learnt from", pointer="/on")
+    for number, label in enumerate(record.model.classes or ()) if record.additive_model().link == "softmax" else ():
+        if len(np.unique(fold[sample.target == number])) < 2:
+            raise InvalidInput(f"all rows of the class {label!s:.40} are in one fold; give rows as `data`", pointer="/on")
 
 
 def held_back_decision(record: ModelRecord, sample: Sample, fold: np.ndarray, context: Context) -> Floats:
@@ -253,7 +263,9 @@ def _model_of(request: CompareRequest, other: ModelRecord | None, context: Conte
 
 
 def _no_linear() -> Conflict:
-    return Conflict("there is no linear model to compare with: there was one class only, or no time", pointer="/baseline")
+    return Conflict(
+        "there is no linear model to compare with: one class only, too many features, or no time", pointer="/baseline"
+    )
 
 
 def _shapes(model: AdditiveModel | None, name: str) -> Sequence[ShapeFunction]:

@@ -27,7 +27,7 @@ from solvers.gam.operations.fitting import (
 from solvers.gam.operations.kept_data import KeptData
 from solvers.gam.operations.model_record import DataReport, GamModel, ModelRecord, ModelScore, shown_model
 from solvers.gam.operations.models import DEMO, MODELS, keep_model
-from solvers.gam.operations.training_input import TrainingInput, holdout_rows, target_codes
+from solvers.gam.operations.training_input import TrainingInput, holdout_rows, require_known_classes, target_codes
 from solvers.gam.row_errors import RowError, row_error
 from solvers.gam.shape_functions import Floats
 from solvers.operation import Context, Operation, Resources
@@ -80,6 +80,7 @@ def fit(request: FitRequest, context: Context) -> GamModel:
     context.report(phase="read")
     whole = read_training_input(request, context)
     held = holdout_rows(whole.n_rows, None if request.holdout is None else request.holdout.fraction, request.holdout_seed)
+    require_known_classes(whole, held, request.target)
     training = whole.rows(np.setdiff1d(np.arange(whole.n_rows), held)) if len(held) else whole
     holdout = whole.rows(held) if len(held) else None
     data = DataReport(
@@ -91,6 +92,7 @@ def fit(request: FitRequest, context: Context) -> GamModel:
         holdout_fraction=None if request.holdout is None else request.holdout.fraction,
         holdout_seed=request.holdout_seed,
         digest=whole.digest(held),
+        features=whole.features_digest(),
     )
     del whole
     clock.lap("read")

@@ -14,7 +14,7 @@ from solvers.gam.binning import automatic_max_bins
 from solvers.gam.cross_validated import StumpForestClassifierCV, StumpForestRegressorCV
 from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
 from solvers.gam.fit_summary import FitSummary
-from solvers.gam.operations.fit_request import FitRequest, ModelParameters
+from solvers.gam.operations.fit_request import FitRequest, ModelParameters, Selection
 from solvers.gam.operations.model_record import FitReport, KeptForest, KeptView
 from solvers.gam.operations.training_input import Task, TrainingInput, require_finite_features, training_input
 from solvers.gam.tables.table import ColumnType, read_table
@@ -87,7 +87,10 @@ def fit_estimator(request: FitRequest, rows: TrainingInput, search: SearchTime) 
             warnings.simplefilter("ignore")
             estimator.fit(rows.features, rows.target, rows.weights, offset=rows.offset, monitor=search)
     except InvalidInput as fault:
-        if fault.pointer is not None and fault.pointer.strip("/") in ModelParameters.model_fields:
+        name = (fault.pointer or "").strip("/").partition("/")[0]
+        if request.selection is not None and name in Selection.model_fields:
+            raise InvalidInput(fault.detail, pointer=f"/selection{fault.pointer}", **fault.members) from None
+        if name in ModelParameters.model_fields:
             raise InvalidInput(fault.detail, pointer=f"/params{fault.pointer}", **fault.members) from None
         raise
     return estimator

@@ -67,6 +67,7 @@ class DataReport(BaseModel):
     holdout_fraction: float | None = None
     holdout_seed: int = 0
     digest: str = Field(description="Of targets, weights, offsets and holdout rows: equal where models saw the same rows.")
+    features: str = Field(description="Digest of the features.")
 
 
 class ModelRecord(BaseModel):

@@ -102,7 +102,7 @@ def given_sample(record: ModelRecord, data: TableFields, context: Context) -> Sa
     """
     rows = given_input(data, record, context)
     held = holdout_rows(rows.n_rows, record.data.holdout_fraction, record.data.holdout_seed)
-    if rows.digest(held) != record.data.digest:
+    if (rows.digest(held), rows.features_digest()) != (record.data.digest, record.data.features):
         raise InvalidInput("this is not the table that the model was fitted to", pointer="/data")
     if len(held):
         rows = rows.rows(np.setdiff1d(np.arange(rows.n_rows), held))

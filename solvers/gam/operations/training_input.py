@@ -14,6 +14,7 @@ from solvers.gam.additive_model import Offset
 from solvers.gam.losses import Loss
 from solvers.gam.parameters import FitParameters
 from solvers.gam.shape_functions import CodedColumn, Floats
+from solvers.gam.tables.cells import LARGEST_INTEGER
 from solvers.gam.tables.table import Table, require_columns
 from solvers.gam.targets import regression_target, row_offsets, row_weights
 from solvers.operation import InvalidInput
@@ -91,6 +92,17 @@ class TrainingInput:
             offset=None if self.offset is None else self.offset[index],
         )
 
+    def features_digest(self) -> str:
+        """Return a text that is equal where the features are."""
+        state = hashlib.blake2b(digest_size=20)
+        for name, column in sorted(self.features.items()):
+            if isinstance(column, CodedColumn):
+                state.update("\0".join([name, "", *column.levels, ""]).encode() + column.codes.astype(np.int32).tobytes())
+            else:
+                one_nan = np.where(np.isnan(column), np.nan, column)
+                state.update(f"{name}\0".encode() + one_nan.tobytes())
+        return state.hexdigest()
+
     def digest(self, holdout: npt.NDArray[Any]) -> str:
         """Return a text that is equal where targets, weights, offsets and holdout rows are."""
         state = hashlib.blake2b(digest_size=20)
@@ -147,6 +159,24 @@ def holdout_rows(n_rows: int, fraction: float | None, seed: int) -> npt.NDArray[
     return held
 
 
+def require_known_classes(rows: TrainingInput, held: npt.NDArray[np.intp], target: str) -> None:
+    """Raise `InvalidInput` at the first row held back whose class no other row has, so that no model could predict it."""
+    if rows.task != "classification" or not len(held):
+        return
+    counts = np.ones(rows.n_rows, dtype=bool) if rows.weights is None else rows.weights > 0
+    is_held = np.zeros(rows.n_rows, dtype=bool)
+    is_held[held] = True
+    unknown = counts & is_held & ~np.isin(rows.target, rows.target[counts & ~is_held])
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise InvalidInput(
+            f"column {target!r}, row {row}: all rows of the class {rows.target[row]!s:.40} are held back; take another seed or share",
+            pointer="/holdout",
+            column=target,
+            row=row,
+        )
+
+
 def require_finite_features(features: Mapping[str, Column]) -> None:
     """Raise `InvalidInput` at the first infinite value, which training does not take."""
     for name, column in features.items():
@@ -201,11 +231,11 @@ def _labels(table: Table, name: str) -> npt.NDArray[Any]:
     elif name in table.booleans:
         labels = column.astype(bool)
     else:
-        integral = column == np.floor(column)
+        integral = (column == np.floor(column)) & (np.abs(column) <= LARGEST_INTEGER)
         if not integral.all():
             row = int(np.argmin(integral))
             raise InvalidInput(
-                f"column {name!r}, row {row}: {column[row]} is no class; a class is a text, a truth value or an integer",
+                f"column {name!r}, row {row}: {column[row]} is no class; a class is a text, a truth value or an integer of at most 2^53",
                 column=name,
                 row=row,
             )

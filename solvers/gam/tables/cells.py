@@ -6,6 +6,7 @@ both numbers and other texts is refused, as are dates, unless its type is declar
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -126,8 +127,8 @@ def _parsed(texts: pa.Array) -> Floats | None:
 def _numbers(array: pa.Array, name: str, row: int) -> Floats:
     """Return an array of any number type as floats."""
     if pa.types.is_integer(array.type):
-        small = pc.and_(pc.less_equal(array, LARGEST_INTEGER), pc.greater_equal(array, -LARGEST_INTEGER))
-        if array.type.bit_width == 64 and not pc.all(small).as_py():
+        extremes = pc.min_max(array).as_py().values()
+        if any(value is not None and abs(value) > LARGEST_INTEGER for value in extremes):
             _require_exact(_floats(pc.cast(array, pa.float64(), safe=False)), pc.cast(array, pa.string()), name, row)
         return _floats(pc.cast(array, pa.float64(), safe=False))
     return _floats(pc.cast(array, pa.float64()))
@@ -137,7 +138,7 @@ def _require_exact(numbers: Floats, texts: pa.Array, name: str, row: int) -> Non
     """Refuse integers that no float equals: two different ones would become the same."""
     for at in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
         text = texts[int(at)].as_py().strip()
-        if text.lstrip("+-").isdigit() and int(numbers[at]) != int(text):
+        if text.lstrip("+-").isdigit() and Decimal(numbers[at]) != Decimal(text):
             raise InvalidInput(
                 f"column {name!r}, row {row + at}: the integer {text:.40} is too large for a floating-point number; "
                 "an identifier is best ignored or declared categorical",

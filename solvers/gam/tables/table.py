@@ -125,6 +125,8 @@ def table_blocks(rows: Rows, types: Mapping[str, Declared], wanted: Collection[s
         length = len(next(iter(block.values()))) if block else 0
         row += length
         yield Table(columns, length)
+    if not row:
+        raise InvalidInput("the table has no rows")
 
 
 def require_columns(wanted: Collection[str], names: Collection[str]) -> None:

@@ -63,16 +63,41 @@ POISSON, GAMMA = {"params": {"loss": "poisson"}}, {"params": {"loss": "gamma"}}
             4,
             "/data/rows/4",
         ),
+        (
+            rows_of(with_cells("y", {4: 1e308})) | {"task": "classification"},
+            "column 'y', row 4: 1e+308 is no class",
+            "y",
+            4,
+            "/data/rows/4",
+        ),
+        (
+            csv_of(with_cells("y", {4: "inf"})) | {"task": "classification"},
+            "column 'y', row 4: inf is no class",
+            "y",
+            4,
+            "/data/content",
+        ),
         (csv_of(with_cells("x", {5: "inf"})), "column 'x', row 5: the value is infinite", "x", 5, "/data/content"),
         (csv_of(with_cells("x", {5: "-1e999"})), "column 'x', row 5: the value is infinite", "x", 5, "/data/content"),
         (rows_of(with_cells("x", {5: "five"})), "column 'x': row 0 holds a number, row 5 a text", "x", 5, "/data/rows/5"),
         (csv_of(with_cells("x", {5: "five"})), "column 'x': row 0 holds a number, row 5 a text", "x", 5, "/data/content"),
+        (csv_of(with_cells("x", {5: "9" * 400})), "column 'x', row 5: the integer 9999", "x", 5, "/data/content"),
+        (csv_of(with_cells("x", {5: "9" * 5000})), "column 'x', row 5: the integer 9999", "x", 5, "/data/content"),
         (csv_of(every("x", "2024-02-01")), "column 'x', row 0: holds dates or times", "x", 0, "/data/content"),
         (rows_of(with_cells("x", {5: [1]})), "column 'x', row 5: a cell is a number", "x", 5, "/data/rows/5"),
         (rows_of(with_cells("x", {5: 2**53 + 1})), "column 'x', row 5: the integer", "x", 5, "/data/rows/5"),
+        (rows_of(with_cells("y", {3: 1e200})), "column 'y', row 3: 1e+200; a target is at most", "y", 3, "/data/rows/3"),
         (rows_of(with_cells("w", {6: -1.0})) | {"weight": "w"}, "column 'w', row 6: -1.0", "w", 6, "/data/rows/6"),
         (rows_of(with_cells("w", {6: None})) | {"weight": "w"}, "column 'w', row 6: nan", "w", 6, "/data/rows/6"),
         (csv_of(with_cells("w", {6: "inf"})) | {"weight": "w"}, "column 'w', row 6: inf", "w", 6, "/data/content"),
+        (
+            rows_of(with_cells("w", {6: 1e308})) | {"weight": "w"},
+            "column 'w', row 6: 1e+308; a weight is 0",
+            "w",
+            6,
+            "/data/rows/6",
+        ),
+        (rows_of(with_cells("w", {6: 1e-320})) | {"weight": "w"}, "column 'w', row 6: 1e-320; a weight", "w", 6, "/data/rows/6"),
         (rows_of(every("w", 0.0)) | {"weight": "w"}, "every weight is zero", "w", None, "/data/rows"),
         (rows_of(every("w", "heavy")) | {"weight": "w"}, "column 'w', row 0: 'heavy' is not a number", "w", 0, "/data/rows/0"),
         (rows_of(with_cells("w", {6: None})) | {"offset": "w"}, "column 'w', row 6: the offset nan", "w", 6, "/data/rows/6"),
@@ -99,6 +124,15 @@ POISSON, GAMMA = {"params": {"loss": "poisson"}}, {"params": {"loss": "gamma"}}
         (rows_of(GOOD) | {"params": {"monotonic_cst": {"z": 1}}}, "there is no feature 'z'", None, None, "/params/monotonic_cst"),
         (rows_of(GOOD) | {"params": {"loss": "log_loss"}, "task": "regression"}, "is not one of", None, None, "/params/loss"),
         (rows_of(GOOD) | {"params": {"class_weight": "balanced"}}, "no classes to weigh", None, None, "/params/class_weight"),
+        (
+            rows_of(with_cells("y", {2: 9.0})) | {"task": "classification", "holdout": {"fraction": 0.5}},
+            "column 'y', row 2: all rows of the class 9 are held back",
+            "y",
+            2,
+            "/holdout",
+        ),
+        (rows_of(GOOD) | {"selection": {"cv": 41}}, "cv=41 folds need", None, None, "/selection/cv"),
+        (rows_of(GOOD) | {"selection": {"alphas": [1, -1]}}, "greater than or equal to 0", None, None, "/selection/alphas/1"),
         (rows_of(GOOD) | {"holdout": {"fraction": 0.001}}, "is 0 rows", None, None, "/holdout/fraction"),
         ({"data": {"format": "parquet", "content": "?"}}, "base64", None, None, "/data/content"),
         ({"data": {"format": "parquet", "content": "UEFSMQ=="}}, "the file is not Parquet", None, None, "/data/content"),
@@ -162,6 +196,27 @@ def test_one_row_or_one_value_makes_a_constant_without_a_gap(rows: list) -> None
     assert (result.n_steps, result.gap) == (0, 0.0)
     assert result.objective == pytest.approx(0.0, abs=1e-18)
     assert result.intercept == rows[0]["y"]
+
+
+def test_a_column_too_large_to_be_squared_is_split_all_the_same() -> None:
+    result = fit(
+        [row | {"x": 1e308 * (-1) ** number, "y": float(number % 2)} for number, row in enumerate(GOOD)], task="regression"
+    )
+    assert result.score.train == pytest.approx(0.0, abs=0.01)
+    assert result.baselines["linear"].train == pytest.approx(0.0, abs=1e-6)  # by `plan`, which says the same
+
+
+def test_a_table_too_wide_for_the_linear_model_has_none() -> None:
+    names = [f"c{number}" for number in range(2001)]
+    rows = [dict.fromkeys(names, float(number)) | {"y": float(number)} for number in range(4)]
+    assert set(fit(rows, task="regression", params={"n_stumps": 1, "max_bins": 2}).baselines) == {"constant"}
+
+
+def test_a_file_without_rows_is_refused_by_predict() -> None:
+    desk = Desk()
+    model = desk(GAM_FIT, rows_of(GOOD) | {"target": "y", "params": SMALL}).model_id
+    with pytest.raises(InvalidInput, match="the table has no rows"):
+        desk(GAM_PREDICT, {"model": model, "data": {"content": "x,plan,w\n"}})
 
 
 def test_one_class_is_predicted_with_certainty() -> None:

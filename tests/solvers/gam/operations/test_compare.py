@@ -153,3 +153,32 @@ def test_an_edited_model_has_no_proof(desk: Desk, spending: str) -> None:
         desk(GAM_CERTIFICATE, {"model": spending})
     with pytest.raises(Conflict, match="no fit to other rows gives it"):
         desk(GAM_COMPARE, {"model": spending, "on": "cv"})
+
+
+@pytest.mark.parametrize("operation", [GAM_CERTIFICATE, GAM_COMPRESS])
+@pytest.mark.parametrize("name", ["plan", "age"])
+def test_rows_with_another_feature_are_not_those_of_the_fit(desk: Desk, spending: str, operation: object, name: str) -> None:
+    others = [row | {name: ROWS[0][name]} for row in ROWS]
+    body = {"model": spending, "data": table(others, "spent")["data"]} | ({"tol": 0.1} if operation is GAM_COMPRESS else {})
+    with pytest.raises(InvalidInput, match="not the table that the model was fitted to") as fault:
+        desk(operation, body)
+    assert fault.value.pointer == "/data"
+
+
+def test_the_bound_of_a_model_of_one_class_is_its_objective(desk: Desk) -> None:
+    model = desk(GAM_FIT, {"data": {"rows": [{"x": number % 7, "y": "yes"} for number in range(60)]}, "target": "y"}).model_id
+    found = desk(GAM_CERTIFICATE, {"model": model})
+    assert (found.objective, found.lower_bound, found.gap) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [([1.0], "a single row is not held back"), (["c", *"ab" * 20], "all rows of the class c are in one fold")],
+)
+def test_what_no_fold_can_learn_is_refused(desk: Desk, targets: list, message: str) -> None:
+    rows = [{"x": number % 7, "y": target} for number, target in enumerate(targets)]
+    task = {"task": "regression"} if len(targets) == 1 else {}
+    model = desk(GAM_FIT, {"data": {"rows": rows}, "target": "y", "params": SMALL} | task).model_id
+    with pytest.raises(InvalidInput, match=message) as fault:
+        desk(GAM_COMPARE, {"model": model, "baseline": "constant", "on": "cv"})
+    assert fault.value.pointer == "/on"

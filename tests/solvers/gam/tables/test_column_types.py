@@ -191,3 +191,9 @@ def test_levels_are_kept_once_however_many_there_are() -> None:
 def test_blocks_of_declared_columns_are_tables() -> None:
     blocks = list(table_blocks(JsonRows([{"a": "1", "b": 2, "c": 3}]), {"a": "categorical", "b": "numeric"}, ["a", "b"]))
     assert [(cells(block, "a"), cells(block, "b"), block.n_rows) for block in blocks] == [(["1"], [2.0], 1)]
+
+
+@pytest.mark.parametrize(("value", "kind"), [(2**64 - 1, pa.uint64()), (-(2**60) - 1, pa.int64())])
+def test_an_integer_that_no_float_equals_is_refused_whatever_its_sign(value: int, kind: pa.DataType) -> None:
+    with pytest.raises(InvalidInput, match=f"column 'x', row 1: the integer {value} is too large"):
+        parquet_table({"x": pa.array([1 if value > 0 else -1, value], kind)})
