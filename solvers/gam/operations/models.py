@@ -16,6 +16,7 @@ from solvers.gam.operations.baselines import Baselines
 from solvers.gam.operations.kept_data import KeptData
 from solvers.gam.operations.model_record import GamDetails, ModelRecord, ShownShape, shown_details, shown_fields, shown_shapes
 from solvers.gam.plots import ImageFormat, importance_image, shape_image
+from solvers.gam.tables.table import LONGEST_NAME
 from solvers.operation import Conflict, Context, Files, ForesolveError, InvalidInput, NotThere, UnknownFile
 from solvers.resource import VERSION_PREFIX, Download, ResourceKind, ResourceView
 
@@ -155,14 +156,16 @@ class ShapeQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    feature: str | None = Field(None, description="Default: all features.", max_length=1000)
-    of_class: str | None = Field(None, alias="class", description="With more than two classes: one of them.", max_length=1000)
+    feature: str | None = Field(None, description="Default: all features.", max_length=LONGEST_NAME)
+    of_class: str | None = Field(
+        None, alias="class", description="With more than two classes: one of them.", max_length=LONGEST_NAME
+    )
 
 
 class PlotQuery(ShapeQuery):
     """What to draw."""
 
-    feature: str | None = Field(None, description="Default: the importances of all features.", max_length=1000)
+    feature: str | None = Field(None, description="Default: the importances of all features.", max_length=LONGEST_NAME)
     format: ImageFormat = "svg"
     band: float = Field(0.95, gt=0, lt=1, description="Level of the band, where standard errors are known.")
 
