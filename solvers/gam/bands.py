@@ -11,7 +11,7 @@ each draw in each bin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,17 +74,23 @@ class Spread:
 
     def decision_errors(self, columns: Sequence[Column]) -> Floats:
         """Return the standard error of the decision of each row, float64 of shape (N,)."""
+        errors = np.empty(n_rows(columns))
+        for part, deviations in self.decision_deviations(columns):
+            errors[part] = np.sqrt(np.sum(deviations**2, axis=1))
+        return errors
+
+    def decision_deviations(self, columns: Sequence[Column], rows_at_once: int = ROWS_AT_ONCE) -> Iterator[tuple[slice, Floats]]:
+        """Yield the deviation of the decision of some rows in each draw, shape (rows, R), and which rows those are."""
         codes = [of.bins.codes(column) for of, column in zip(self.features, columns, strict=True)]  # type: ignore[arg-type]
         # A level that no training row had scores 0 whatever the draw.
         tables = [np.vstack([of.scores.T, np.zeros_like(self.intercept)]) for of in self.features]
-        errors = np.empty(n_rows(columns))
-        for first in range(0, len(errors), ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            total = np.tile(self.intercept, (len(errors[part]), 1))
+        size = n_rows(columns)
+        for first in range(0, size, rows_at_once):
+            part = slice(first, min(first + rows_at_once, size))
+            total = np.tile(self.intercept, (part.stop - first, 1))
             for table, code in zip(tables, codes, strict=True):
                 total += table[code[part]]
-            errors[part] = np.sqrt(np.sum(total**2, axis=1))
-        return errors
+            yield part, total
 
 
 def spread_of(
