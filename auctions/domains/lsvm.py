@@ -164,7 +164,7 @@ class Lsvm(Instance):
         cells = self.cells(bidder)
         held = bundles[:, cells]
         # Both ways agree to the last bit; a table is worth its time for many bundles, or if it is there.
-        if bidder in self._tables or len(cells) <= TABLE_FOR_VALUES and 1 << len(cells) <= SETS_PER_BUNDLE * len(bundles):
+        if bidder in self._tables or (len(cells) <= TABLE_FOR_VALUES and 1 << len(cells) <= SETS_PER_BUNDLE * len(bundles)):
             return np.asarray(self.table(bidder)[held @ (1 << np.arange(len(cells)))])
         return np.asarray(values_of_sets(held > 0, self.beside(bidder), self.worth(bidder), self.factor(bidder)))
 
