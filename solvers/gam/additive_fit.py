@@ -20,6 +20,7 @@ from solvers.gam.bin_scores import bin_scores
 from solvers.gam.candidate_columns import CandidateColumns, bin_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import build_gram
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.level_subsets import without_views
 from solvers.gam.losses import LogisticLoss, Loss
 from solvers.gam.parameters import FitParameters
@@ -100,7 +101,7 @@ def fit_additive(
     parameters: FitParameters,
     *,
     n_classes: int = 2,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
     report: Callable[[float], None] = lambda fraction: None,
 ) -> AdditiveFit:
     """Fit as the parameters say: once, or an average.
@@ -112,7 +113,7 @@ def fit_additive(
     parameters : FitParameters
     n_classes : int
     should_stop : callable, optional
-        Asked between rounds; an average is then of the members so far.
+        Asked now and then; an average is then of the members so far.
     report : callable, optional
         Told the share of an average's members that is done.
     """
@@ -129,24 +130,30 @@ def fit_additive(
         )
 
     if not parameters.bagging and parameters.threshold_fraction == 1:
-        return single_fit(fit(sample), sample)
+        return single_fit(fit(sample), sample, should_stop)
     rng = np.random.default_rng(parameters.seed())
-    members = []
+    members: list[AdditiveFit] = []
     n_members = parameters.bagging or THRESHOLD_MEMBERS
     for number in range(n_members):
         part = _bag(sample, loss, rng) if parameters.bagging else sample
         chosen = _some_columns(sample.columns, parameters.threshold_fraction, rng)
-        members.append(_scored(fit(replace(part, columns=sample.columns.subset(chosen))), sample))
+        member = fit(replace(part, columns=sample.columns.subset(chosen)))
+        is_cut_short = should_stop()
+        if members and is_cut_short:
+            break  # half a member would spoil the average
+        members.append(_scored(member, sample))
         report((number + 1) / n_members)
-        if should_stop():
+        if is_cut_short:
             break
     return _average(members, has_spread=parameters.bagging > 0)
 
 
-def single_fit(training: Training, sample: Sample) -> AdditiveFit:
-    """Return one fit of a sample, with its conditional bands."""
+def single_fit(training: Training, sample: Sample, should_stop: ShouldStop = never) -> AdditiveFit:
+    """Return one fit of a sample, with its conditional bands unless they take long and it is time to stop."""
     weights = bin_weights(sample)
-    spreads = tuple(conditional_spread(training, weights, output) for output in range(len(training.forests)))
+    spreads = tuple(
+        conditional_spread(training, weights, output, should_stop=should_stop) for output in range(len(training.forests))
+    )
     return replace(_scored(training, sample), training=training, spreads=spreads)
 
 

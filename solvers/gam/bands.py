@@ -23,6 +23,7 @@ from solvers.gam.binning import FeatureBins, NumericBins
 from solvers.gam.coarse_table import coarsen
 from solvers.gam.feature_columns import Column, n_rows
 from solvers.gam.gram import build_gram
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.losses import Loss
 from solvers.gam.shape_functions import Floats
 from solvers.gam.training import Training
@@ -30,6 +31,8 @@ from solvers.gam.training import Training
 ROWS_AT_ONCE = 4096
 # Share of the rows below which the degrees of freedom that are left are rounding.
 NO_FREEDOM = 1e-9
+MOST_STEPS_UNASKED = 500
+"""Steps up to which the decompositions of their products are a matter of a fraction of a second."""
 
 SpreadKind = Literal["conditional", "jackknife", "bootstrap"]
 
@@ -131,7 +134,7 @@ def _from_mean(draws: Floats) -> Floats:
     return np.asarray(from_first - from_first.mean(axis=0))
 
 
-def conditional_spread(training: Training, weights: Floats, output: int = 0) -> Spread | None:
+def conditional_spread(training: Training, weights: Floats, output: int = 0, *, should_stop: ShouldStop = never) -> Spread | None:
     """Return the spread of a fit for its splits as they are.
 
     Parameters
@@ -141,11 +144,13 @@ def conditional_spread(training: Training, weights: Floats, output: int = 0) -> 
         Of the training rows in each bin.
     output : int
         The class, of several; they are taken as independent.
+    should_stop : callable, optional
+        Asked before what takes long.
 
     Returns
     -------
     Spread or None
-        None where the loss has no curvature (quantiles), or there are no more rows than degrees of freedom.
+        None where the loss has no curvature (quantiles), there are no more rows than degrees of freedom, or there was no time.
 
     Notes
     -----
@@ -159,7 +164,12 @@ def conditional_spread(training: Training, weights: Floats, output: int = 0) -> 
     total, rows = float(row_weights @ hessian), float(row_weights.sum())
     if total <= 0:
         return None
-    products, omega = products_in_use(training, output, row_weights * hessian)
+    if len(forest.columns) > MOST_STEPS_UNASKED and should_stop():
+        return None
+    try:
+        products, omega = products_in_use(training, output, row_weights * hessian, should_stop)
+    except Interrupted:
+        return None
     inverse = pinvh(products + np.diag(options.alpha / (options.smoothing + forest.multiplicity)), check_finite=False)
     degrees = 1 + float(np.sum(inverse * products))
     if rows - degrees <= NO_FREEDOM * rows:
@@ -187,13 +197,14 @@ def one_output(training: Training, output: int) -> tuple[Loss, Floats, Floats]:
     return training.loss, (sample.target == output).astype(np.float64), decision - np.logaddexp.reduce(others, axis=0)
 
 
-def products_in_use(training: Training, output: int, curvature: Floats) -> tuple[Floats, Floats]:
+def products_in_use(training: Training, output: int, curvature: Floats, should_stop: ShouldStop = never) -> tuple[Floats, Floats]:
     """Return the products M of the output's columns under the curvature of each row, and the columns' shares."""
     active = training.forests[output].columns
     if training.sums is not None:
         gram = training.sums[0]
-        return gram.block(active), gram.shares[active]
+        return gram.block(active, should_stop), gram.shares[active]
     if len(active) == 0:
         return np.empty((0, 0)), np.empty(0)
-    small = build_gram(*coarsen(training.sample.table, training.sample.columns, active), curvature)
+    coarse = coarsen(training.sample.table, training.sample.columns, active)
+    small = build_gram(*coarse, curvature, should_stop=should_stop)
     return small.products, small.shares

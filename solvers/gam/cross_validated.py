@@ -9,19 +9,25 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from solvers.gam.additive_fit import AdditiveFit, fit_additive
+from solvers.gam.additive_fit import AdditiveFit, fit_additive, single_fit
 from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
 from solvers.gam.feature_columns import CategoricalFeatures
+from solvers.gam.forest import Forest
+from solvers.gam.interruption import ShouldStop
 from solvers.gam.losses import Loss
 from solvers.gam.parameters import FitParameters
+from solvers.gam.refit import refit_leaves
 from solvers.gam.restarts import Init
 from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine
 from solvers.gam.sample import Sample
 from solvers.gam.selection import ALPHAS, N_STUMPS, Choice, Folds, Grid, Rule, Selection, select, split_rows
-from solvers.gam.stump_forest import Monitor, StumpForest
+from solvers.gam.stump_forest import FITTING_SHARE, Monitor, StumpForest
+from solvers.gam.training import Training
 
 # Of a fit's progress, what the search takes.
 SEARCH_SHARE = 0.9
+# Of the time, when the search ends if it must: half as long again is left for the fit itself.
+SELECTION_SHARE = 0.5
 
 
 class _ChosenBySearch(StumpForest):
@@ -61,16 +67,17 @@ class _ChosenBySearch(StumpForest):
             grid,
             folds,
             n_classes=n_classes,
-            should_stop=lambda: monitor.stop,
+            should_stop=lambda: monitor.is_over(SELECTION_SHARE),
             report=lambda fraction: monitor.report(fraction=SEARCH_SHARE * fraction),
         )
         choice = selection.choose(grid.rule)
         self._show(selection, choice)
         chosen = parameters.model_copy(update=self.best_params_)
-        if monitor.stop:  # the time is up: one plain fit is all that may follow
-            plain = chosen.model_copy(update={"bagging": 0, "threshold_fraction": 1.0})
-            return fit_additive(sample, loss, plain, n_classes=n_classes)
-        fit = fit_additive(sample, loss, chosen, n_classes=n_classes, should_stop=lambda: monitor.stop)
+        if monitor.is_over(SELECTION_SHARE):  # one plain fit is all that may follow
+            chosen = chosen.model_copy(update={"bagging": 0, "threshold_fraction": 1.0})
+        fit = fit_additive(sample, loss, chosen, n_classes=n_classes, should_stop=lambda: monitor.is_over(FITTING_SHARE))
+        if monitor.is_over(FITTING_SHARE) and fit.training is not None:
+            return _better(fit, fit.training, selection.first_fit(choice.point), lambda: monitor.is_over(FITTING_SHARE))
         if chosen.bagging or not _are_a_partition(folds, sample.table.n_rows) or len(selection.forests) < len(folds):
             return fit
         return replace(fit, spreads=selection.jackknife(sample, choice.point))
@@ -88,6 +95,14 @@ class _ChosenBySearch(StumpForest):
             "std_test_score": scores.std(axis=1),
             "rank_test_score": rankdata(selection.means, method="min").astype(np.int64),
         }
+
+
+def _better(fit: AdditiveFit, cut_short: Training, forests: Sequence[Forest], should_stop: ShouldStop) -> AdditiveFit:
+    """Return a fit that was cut short, or if it is better the forests of a fold with their leaves fitted to all rows."""
+    other = refit_leaves(cut_short, forests, should_stop)
+    if not other.objective < cut_short.objective:
+        return fit
+    return single_fit(replace(other, history=(*cut_short.history, other.objective)), fit.sample, should_stop)
 
 
 def _are_a_partition(folds: Folds, n_rows: int) -> bool:

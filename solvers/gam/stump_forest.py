@@ -22,13 +22,15 @@ from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import CodedColumn, Floats
 from solvers.gam.training import prepare
 
+FITTING_SHARE, PROOF_SHARE = 0.75, 0.85
+"""Of the time, when the search for a model ends, and when the proof of its quality."""
+
 
 class Monitor(Protocol):
     """What watches a long fit; the context of an operation is one."""
 
-    @property
-    def stop(self) -> bool:
-        """Whether to end with the best model so far."""
+    def is_over(self, share: float) -> bool:
+        """Return whether this share of the time is over, or what is asked for is the best model so far."""
 
     def report(self, *, fraction: float | None = None) -> None:
         """Take note of the share of the work that is done."""
@@ -37,7 +39,9 @@ class Monitor(Protocol):
 class Unwatched:
     """No monitor."""
 
-    stop = False
+    def is_over(self, share: float) -> bool:
+        """There is no hurry."""
+        return False
 
     def report(self, *, fraction: float | None = None) -> None:
         """Ignore."""
@@ -71,7 +75,7 @@ class StumpForest(FittedGam):
             loss,
             self._parameters(),
             n_classes=n_classes,
-            should_stop=lambda: monitor.stop,
+            should_stop=lambda: monitor.is_over(FITTING_SHARE),
             report=lambda fraction: monitor.report(fraction=fraction),
         )
 
@@ -103,8 +107,9 @@ class StumpForest(FittedGam):
         self._warn(_idle_features(sample, parameters))
         return sample
 
-    def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit) -> Self:
-        self._keep(reader, model, Fitted(summarise(fit, self._parameters()), fit.spreads, fit.without_sums()))
+    def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit, monitor: Monitor) -> Self:
+        summary = summarise(fit, self._parameters(), lambda: monitor.is_over(PROOF_SHARE))
+        self._keep(reader, model, Fitted(summary, fit.spreads, fit.without_sums()))
         return self
 
     def _warn(self, messages: list[str]) -> None:

@@ -108,7 +108,8 @@ def fit(request: FitRequest, context: Context) -> GamModel:
     error = error_of(estimator, model)
     warnings = list(estimator.warnings_)
     if search.was_cut_short:
-        warnings.append("time ran out, or the job was cancelled: the model is the best so far")
+        so_far = "the best so far" if len(estimator.stumps_) else "a constant, for there was none yet"
+        warnings.append(f"time ran out, or the job was cancelled: the model is {so_far}")
     record = ModelRecord(
         name=request.name,
         created=datetime.now(UTC),
