@@ -52,13 +52,13 @@ class _ChosenBySearch(StumpForest):
     cv: Any
     rule: Rule
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
         """Return the parameters but those that are searched for."""
         names = FitParameters.model_fields.keys() - {"n_stumps", "alpha"}
         return FitParameters.checked({name: getattr(self, name) for name in names if hasattr(self, name)})
 
     def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor, kept: np.ndarray | None) -> AdditiveFit:
-        grid, parameters = Grid.checked(self.n_stumps, self.alphas, self.rule), self._parameters()
+        grid, parameters = Grid.checked(self.n_stumps, self.alphas, self.rule), self.checked_parameters()
         folds = split_rows(self.cv, sample.target, loss, parameters.seed(), kept)
         selection = select(
             sample,

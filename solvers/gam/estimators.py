@@ -170,7 +170,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         """
         self.warnings_ = ()
         monitor = monitor or Unwatched()
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         loss = parameters.make_loss()
         columns, reader = self._read_training(X, parameters.categorical_features)
         size = n_rows(columns)
@@ -277,7 +277,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         """Fit the model; parameters and faults as :meth:`StumpForestRegressor.fit`, `y` labels."""
         self.warnings_ = ()
         monitor = monitor or Unwatched()
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         if parameters.loss != "log_loss":
             raise InvalidInput(f"loss: {parameters.loss!r} is no loss for classes", pointer="/loss")
         columns, reader = self._read_training(X, parameters.categorical_features)

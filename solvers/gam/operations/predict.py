@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy.stats import norm
 
 from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.bands import Spread
@@ -202,8 +201,8 @@ class Predictor:
     def _bounds(self, columns: dict[str, Any], decision: Floats) -> tuple[Floats | None, Floats | None]:
         if self.spread is None or self.request.interval is None:
             return None, None
-        reach = float(norm.ppf(0.5 + self.request.interval / 2)) * self.spread.decision_errors(list(columns.values()))
-        return self.model.mean(decision - reach), self.model.mean(decision + reach)
+        below, above = self.spread.decision_band(list(columns.values()), self.request.interval)
+        return self.model.mean(decision - below), self.model.mean(decision + above)
 
     def _spread(self, record: ModelRecord, context: Context) -> Spread | None:
         if self.request.interval is None:
