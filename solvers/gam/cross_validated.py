@@ -169,6 +169,7 @@ class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -232,6 +233,7 @@ class StumpForestClassifierCV(_ChosenBySearch, StumpForestClassifier):
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:

@@ -68,6 +68,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
     engine : {"auto", "gram", "rows"}
     gram_memory_limit : int
         Where the inner products of steps are kept.
+    unseen : {"score", "error"}
+        What becomes of a level that training did not have: it scores 0, as the average row does, or it is refused. Exports score it.
     bagging : int
         Average of this many fits to rows with random weights, whose spread gives the bands; 0 for one fit.
     threshold_fraction : float
@@ -127,6 +129,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -260,6 +263,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:

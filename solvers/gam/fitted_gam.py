@@ -30,7 +30,7 @@ from solvers.gam.fit_summary import FitSummary, summarise
 from solvers.gam.kept_rows import KeptRows
 from solvers.gam.parameters import FitParameters
 from solvers.gam.row_errors import row_error
-from solvers.gam.shape_functions import Floats, ShapeFunction
+from solvers.gam.shape_functions import Floats, ShapeFunction, require_seen_levels
 from solvers.gam.stump_table import STUMP
 from solvers.gam.targets import row_offsets
 from solvers.operation import InvalidInput
@@ -85,6 +85,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Training rows (in bins) stay with the estimator for edit scores and :meth:`compress`; a pickle leaves them out.
     """
 
+    unseen: Literal["score", "error"]
     _reader: FeatureReader
     _model: AdditiveModel
     _edits: EditHistory | None
@@ -338,10 +339,15 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             absent = [name for name in self._reader.names if name not in X]
             if absent:
                 raise InvalidInput(f"column {absent[0]!r} is absent", column=absent[0])
-            return self._reader.typed(raw_columns({name: X[name] for name in self._reader.names})[0])
-        columns, _ = raw_columns(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self._reader.typed(columns)
+            columns = self._reader.typed(raw_columns({name: X[name] for name in self._reader.names})[0])
+        else:
+            columns, _ = raw_columns(X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            columns = self._reader.typed(columns)
+        if self.unseen == "error":
+            for per_output, column in zip(self.model_.shapes, columns, strict=True):
+                require_seen_levels(per_output[0], column)
+        return columns
 
     def _decision(self, X: Any, offset: npt.ArrayLike | None, exposure: npt.ArrayLike | None) -> Floats:
         model = self.model_
