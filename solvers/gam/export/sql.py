@@ -8,14 +8,18 @@ not with its square. Every step keeps the columns of the table, after its own.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from solvers.gam.additive_model import LARGEST_EXPONENT, AdditiveModel
 from solvers.gam.export.output_names import free_name, output_names
 from solvers.gam.export.sql_dialects import DIALECTS, Dialect, DialectName, number
+from solvers.gam.export.writable_names import require_writable
 from solvers.gam.shape_functions import Floats, ShapeFunction
 from solvers.operation import InvalidInput
+
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")  # halves of a character have no UTF-8
 
 
 def to_sql(model: AdditiveModel, table: str = "data", dialect: DialectName = "postgresql") -> str:
@@ -68,6 +72,9 @@ def to_sql(model: AdditiveModel, table: str = "data", dialect: DialectName = "po
     """
     if dialect not in DIALECTS:
         raise InvalidInput(f"{dialect!r:.40} is none of {', '.join(DIALECTS)}", pointer="/dialect")
+    require_writable(model, UNWRITABLE, "SQL")
+    if UNWRITABLE.search(table):
+        raise InvalidInput(f"{table!r:.60} holds a character that SQL cannot write", pointer="/table")
     return _Query(model, DIALECTS[dialect]).text(table)
 
 

@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from solvers.operation import InvalidInput
-
 MOST_ARGUMENTS = 100  # SQLite's functions take 127 unless it was built otherwise
 
 DialectName = Literal["sqlite", "postgresql", "duckdb", "bigquery", "tsql"]
@@ -73,14 +71,8 @@ def number(value: float) -> str:
     return np.format_float_scientific(value, trim="0")
 
 
-def _writable(text: str) -> str:
-    if "\0" in text:
-        raise InvalidInput(f"{text!r:.60} holds a NUL character, which SQL cannot write")
-    return text
-
-
 def _between(opening: str, closing: str) -> Callable[[str], str]:
-    return lambda name: opening + _writable(name).replace(closing, closing * 2) + closing
+    return lambda name: opening + name.replace(closing, closing * 2) + closing
 
 
 _double_quoted = _between('"', '"')
@@ -98,11 +90,11 @@ def _e_text(text: str) -> str:
 
 
 def _bigquery_text(text: str) -> str:
-    return f"'{_writable(text).translate(_BIGQUERY_ESCAPES)}'"
+    return f"'{text.translate(_BIGQUERY_ESCAPES)}'"
 
 
 def _bigquery_name(name: str) -> str:
-    return f"`{_writable(name).translate(_BIGQUERY_ESCAPES)}`"
+    return f"`{name.translate(_BIGQUERY_ESCAPES)}`"
 
 
 def _sqlite_text(text: str) -> str:

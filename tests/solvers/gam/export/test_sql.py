@@ -119,8 +119,9 @@ def test_an_unknown_dialect_is_refused():
 
 def test_what_sql_cannot_write_is_refused(dialect):
     for shape in (ShapeFunction("a\0b", "numeric", [1.0]), ShapeFunction("x", "categorical", [1.0], levels=("a\0b",))):
-        with pytest.raises(InvalidInput, match="SQL cannot write"):
+        with pytest.raises(InvalidInput, match="SQL cannot write") as refused:
             to_sql(AdditiveModel("regression", "identity", [0.0], [[shape]]), "data", dialect)
+        assert (refused.value.pointer, refused.value.members) == ("/format", {"column": shape.name})
 
 
 @pytest.mark.parametrize("n_classes", [3, 130])

@@ -49,7 +49,7 @@ def test_an_edited_model_minimises_nothing_until_it_is_undone(desk: Desk, spendi
     edit(desk, spending, REMOVE_PLAN)
     assert predictions(desk, spending) != before
     undone = desk(GAM_UNDO, {"model": spending})
-    assert (undone.undone, undone.model.version, undone.model.objective) == (["edit-1"], 3, fitted.fit.objective)
+    assert (undone.undone, undone.version, undone.objective) == (["edit-1"], 3, fitted.fit.objective)
     assert undone.score == pytest.approx(fitted.score.holdout, rel=1e-12)
     assert predictions(desk, spending) == before
 
@@ -57,7 +57,7 @@ def test_an_edited_model_minimises_nothing_until_it_is_undone(desk: Desk, spendi
 def test_gaps_are_null_with_the_reason_edited(desk: Desk, spending: str) -> None:
     edit(desk, spending, HALVE_AGE)
     edit(desk, spending, REMOVE_PLAN)
-    shown = desk(GAM_UNDO, {"model": spending}).model
+    shown = desk(GAM_UNDO, {"model": spending})
     assert (shown.objective, shown.lower_bound, shown.gap, shown.gap_reason) == (None, None, None, "edited")
 
 
@@ -151,7 +151,7 @@ def test_the_built_in_edits_can_be_undone_for_show(desk: Desk) -> None:
     result = desk(GAM_UNDO, {"model": DEMO_EDITED, "edit_id": "edit-1"})
     fitted = read_model(desk.files, DEMO)
     assert (result.undone, result.warnings) == (["edit-1", "edit-2"], [BUILT_IN])
-    assert result.model.objective == fitted.fit.objective
+    assert result.objective == fitted.fit.objective
     assert result.score == pytest.approx(fitted.score.holdout, rel=1e-12)
 
 
