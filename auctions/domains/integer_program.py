@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from auctions.outcome import SearchLimits, StoppedBy
-from solvers.graphs.silent_highs import SilentHighs
+from solvers.silent_highs import SilentHighs
 
 SEED = 0
 

@@ -6,7 +6,8 @@
     bootstrap     the standard deviation of fits to rows with random Poisson(1) weights
 
 All are sums of squared deviations over draws, so that bands of single shapes and of whole decisions come from one table: the deviation of
-each draw in each bin.
+each draw in each bin. Draws of the bootstrap are fits, whose quantiles give a band that need not be symmetric; of the others only the
+squares mean anything, and the band is the normal one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh, pinvh
+from scipy.stats import norm
 
 from solvers.gam.bin_scores import BinScores, bin_scores, bins_of_column
 from solvers.gam.binning import FeatureBins, NumericBins
@@ -58,6 +60,24 @@ class Spread:
         """Return the standard error in each of the feature's bins, missing first."""
         errors: Floats = np.sqrt(np.sum(self.features[feature].scores ** 2, axis=0))
         return errors
+
+    def band(self, feature: int, level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the score in each of the feature's bins, missing first."""
+        return self._band(self.features[feature].scores, level)
+
+    def decision_band(self, columns: Sequence[Column], level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the decision of each row."""
+        below, above = np.empty(n_rows(columns)), np.empty(n_rows(columns))
+        for part, draws in self.decision_deviations(columns):
+            below[part], above[part] = self._band(draws.T, level)
+        return below, above
+
+    def _band(self, draws: Floats, level: float) -> tuple[Floats, Floats]:
+        if self.kind != "bootstrap":
+            reach = float(norm.ppf(0.5 + level / 2)) * np.sqrt(np.sum(draws**2, axis=0))
+            return reach, reach
+        lowest, highest = np.quantile(draws * np.sqrt(len(draws) - 1), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return -lowest, highest
 
     def errors_on(self, feature: int, bins: FeatureBins) -> Floats:
         """Return the standard error in other bins of the feature: the root of the weighted mean square over what they overlap."""

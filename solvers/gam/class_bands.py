@@ -1,17 +1,21 @@
-"""How far the probability of each of several classes may be off: the delta method on its log odds.
+"""How far the probability of each of several classes may be off, on the scale of its log odds against all others.
 
     log odds of class k = F_k - log(sum over the others of exp(F_j)),    q_j = exp(F_j) / (sum over the others)
+
+Draws of the bootstrap are fits, whose log odds have quantiles. Of the others only squares mean anything: the delta method gives
+
     deviation           = dF_k - sum over the others of q_j dF_j
 
-Where draws are refits, one draw deviates in all outputs at once, and their deviations go together; for the splits as they are, the outputs
-count as independent. A band on the log odds keeps probabilities between 0 and 1, and is that of the decision where classes are two.
+with the outputs' deviations together for each left-out fold, and as independent for the splits as they are. A band on the log odds keeps
+probabilities between 0 and 1, and is that of the decision where classes are two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy.stats import norm
 
 from solvers.gam.bands import ROWS_AT_ONCE, Spread
 from solvers.gam.feature_columns import Column
@@ -23,7 +27,7 @@ LEAST = -300.0
 
 
 def log_odds(decision: Floats) -> Floats:
-    """Return the log odds of each class against all others, for decisions of shape (N, K) with K > 1.
+    """Return the log odds of each class against all others, for decisions whose last axis is that of the K > 1 classes.
 
     Examples
     --------
@@ -35,47 +39,58 @@ def log_odds(decision: Floats) -> Floats:
     return odds
 
 
-def log_odds_errors(spreads: Sequence[Spread], columns: Sequence[Column], decision: Floats) -> Floats:
-    """Return the standard error of the log odds of each row and class.
+def log_odds_band(spreads: Sequence[Spread], columns: Sequence[Column], decision: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the lower and the upper bound of the log odds of each row and class.
 
     Parameters
     ----------
     spreads : sequence of K Spread
+        All of one kind.
     columns : sequence of D columns
     decision : float64 array of shape (N, K)
+    level : float
+        In (0, 1).
 
     Returns
     -------
-    float64 array of shape (N, K)
+    lower, upper : float64 array of shape (N, K)
     """
+    if spreads[0].kind == "bootstrap":
+        lower, upper = np.empty_like(decision), np.empty_like(decision)
+        for rows, deviations in _deviations(spreads, columns):
+            members = decision[rows, None, :] + np.sqrt(deviations.shape[1] - 1) * deviations
+            lower[rows], upper[rows] = np.quantile(log_odds(members), [0.5 - level / 2, 0.5 + level / 2], axis=1)
+        return lower, upper
+    odds, reach = log_odds(decision), float(norm.ppf(0.5 + level / 2)) * log_odds_errors(spreads, columns, decision)
+    return odds - reach, odds + reach
+
+
+def log_odds_errors(spreads: Sequence[Spread], columns: Sequence[Column], decision: Floats) -> Floats:
+    """Return the standard error of the log odds of each row and class, by the delta method; parameters as :func:`log_odds_band`."""
+    weights = _weights(decision)[1]
+    rest = _of_others(weights, weights)
     if spreads[0].kind == "conditional":
         errors = np.column_stack([spread.decision_errors(columns) for spread in spreads])
-        weights = _weights(decision)[1]
-        rest = _of_others(weights, weights)
         independent: Floats = np.sqrt(errors**2 + _of_others((weights * errors) ** 2, weights) / rest**2)
         return independent
-    result = np.empty_like(decision)
-    draws = len(spreads[0].intercept)
-    rows_at_once = max(1, min(ROWS_AT_ONCE, MOST_AT_ONCE // (draws * len(spreads))))
-    parts = [spread.decision_deviations(columns, rows_at_once) for spread in spreads]
-    for of_output in zip(*parts, strict=True):
-        rows = of_output[0][0]
-        result[rows] = _joint_errors(np.stack([deviations for _, deviations in of_output], axis=2), decision[rows])
-    return result
+    joint = np.empty_like(decision)
+    for rows, deviations in _deviations(spreads, columns):
+        of_class = weights[rows, None, :]
+        moved = _of_others(of_class * deviations, of_class) / rest[rows, None, :]
+        joint[rows] = np.sqrt(np.sum((deviations - moved) ** 2, axis=1))
+    return joint
 
 
-def _joint_errors(deviations: Floats, decision: Floats) -> Floats:
-    """Return the errors of some rows from the deviations of each row, draw and class."""
-    weights = _weights(decision)[1]
-    rest = _of_others(weights, weights)[:, None, :]
-    moved = _of_others(weights[:, None, :] * deviations, weights[:, None, :])
-    errors: Floats = np.sqrt(np.sum((deviations - moved / rest) ** 2, axis=1))
-    return errors
+def _deviations(spreads: Sequence[Spread], columns: Sequence[Column]) -> Iterator[tuple[slice, Floats]]:
+    """Yield some rows after the other with the deviation of each row, draw and class."""
+    rows_at_once = max(1, min(ROWS_AT_ONCE, MOST_AT_ONCE // (len(spreads[0].intercept) * len(spreads))))
+    for of_outputs in zip(*(spread.decision_deviations(columns, rows_at_once) for spread in spreads), strict=True):
+        yield of_outputs[0][0], np.stack([deviations for _, deviations in of_outputs], axis=2)
 
 
 def _weights(decision: Floats) -> tuple[Floats, Floats]:
     """Return decisions relative to the largest of each row, and their exponentials."""
-    shifted = np.maximum(decision - decision.max(axis=1, keepdims=True), LEAST)
+    shifted = np.maximum(decision - decision.max(axis=-1, keepdims=True), LEAST)
     return shifted, np.exp(shifted)
 
 

@@ -10,18 +10,17 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.special import expit
-from scipy.stats import norm
 
 from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.bands import Spread
-from solvers.gam.class_bands import log_odds, log_odds_errors
+from solvers.gam.class_bands import log_odds_band
 from solvers.gam.model_document import Label
 from solvers.gam.operations.bands_part import spreads_from_bytes
 from solvers.gam.operations.edit import ModelId
 from solvers.gam.operations.model_record import ModelRecord
 from solvers.gam.operations.models import DEMO, MODELS, read_model
 from solvers.gam.operations.table_fields import JsonTable, TableFields
-from solvers.gam.shape_functions import Floats
+from solvers.gam.shape_functions import Floats, require_seen_levels
 from solvers.gam.tables.table import Table, table_blocks
 from solvers.operation import Conflict, Context, InvalidInput, Operation, Resources, TooLarge
 
@@ -68,8 +67,10 @@ class PredictRequest(BaseModel):
         "of each.",
     )
     output: Literal["inline", "file"] | None = Field(None, description="Default: a file for an uploaded file, else inline.")
-    unseen: Literal["score", "error"] = Field(
-        "score", description="What to do with a level that the model has not seen: score it as nothing special, or refuse."
+    unseen: Literal["score", "error"] | None = Field(
+        None,
+        description="What to do with a level that the model has not seen: score it as nothing special, or refuse. Default: as the "
+        "parameter `unseen` of the fit says.",
     )
     options: PredictOptions = Field(default_factory=PredictOptions)
 
@@ -140,6 +141,7 @@ class Predictor:
         self.request = request
         self.model = record.additive_model()
         self.spreads = self._spreads(record, context)
+        self._refuses_unseen = (request.unseen or record.params.get("unseen", "score")) == "error"
         self._has_no_offset = False
         self._unfamiliar: dict[str, int] = {}
 
@@ -195,11 +197,8 @@ class Predictor:
             bins = shape.bins(table.columns[shape.name])
             unseen = bins < 0
             if unseen.any():
-                if self.request.unseen == "error":
-                    row = first + int(np.argmax(unseen))
-                    raise InvalidInput(
-                        f"column {shape.name!r}, row {row}: a level that the model has not seen", column=shape.name, row=row
-                    )
+                if self._refuses_unseen:
+                    require_seen_levels(shape, table.columns[shape.name], first)
                 self._count(f"column {shape.name!r}: a level that the model has not seen", int(unseen.sum()))
             if shape.weights is not None and shape.weights[0] == 0 and (bins == 0).any():
                 self._count(f"column {shape.name!r}: a missing value, of which training had none", int((bins == 0).sum()))
@@ -210,12 +209,12 @@ class Predictor:
     def _bounds(self, columns: dict[str, Any], decision: Floats) -> tuple[Floats | None, Floats | None]:
         if not self.spreads or self.request.interval is None:
             return None, None
-        quantile, values = float(norm.ppf(0.5 + self.request.interval / 2)), list(columns.values())
+        level, values = self.request.interval, list(columns.values())
         if self.model.link == "softmax":
-            odds, reach = log_odds(decision), quantile * log_odds_errors(self.spreads, values, decision)
-            return expit(odds - reach), expit(odds + reach)
-        reach = quantile * self.spreads[0].decision_errors(values)
-        return self.model.mean(decision - reach), self.model.mean(decision + reach)
+            lower, upper = log_odds_band(self.spreads, values, decision, level)
+            return expit(lower), expit(upper)
+        below, above = self.spreads[0].decision_band(values, level)
+        return self.model.mean(decision - below), self.model.mean(decision + above)
 
     def _spreads(self, record: ModelRecord, context: Context) -> tuple[Spread, ...]:
         if self.request.interval is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import norm
 
 from solvers.gam.bands import Spread
 from solvers.gam.bin_scores import BinScores
 from solvers.gam.binning import NumericBins
-from solvers.gam.class_bands import log_odds, log_odds_errors
+from solvers.gam.class_bands import log_odds, log_odds_band, log_odds_errors
 
 BINS = NumericBins("x", np.array([0.0]), has_missing=False)
 X = [np.array([-1.0, 1.0, 1.0])]
@@ -42,12 +43,24 @@ def derivatives(decision: np.ndarray) -> np.ndarray:
 DECISION = np.random.default_rng(1).normal(size=(3, 4)) * 3
 
 
-@pytest.mark.parametrize("kind", ["bootstrap", "jackknife"])
-def test_errors_of_refits_are_those_of_the_derivatives_along_each_draw(kind: str) -> None:
-    known = spreads(kind, 4)
-    deviations = np.stack([of.intercept + of.features[0].scores.T[BINS.codes(X[0])] for of in known], axis=2)
-    expected = np.sqrt(np.sum(np.einsum("nkj,nrj->nrk", derivatives(DECISION), deviations) ** 2, axis=1))
+def deviations_of(known: list[Spread]) -> np.ndarray:
+    return np.stack([of.intercept + of.features[0].scores.T[BINS.codes(X[0])] for of in known], axis=2)
+
+
+def test_errors_of_left_out_folds_are_those_of_the_derivatives_along_each() -> None:
+    known = spreads("jackknife", 4)
+    expected = np.sqrt(np.sum(np.einsum("nkj,nrj->nrk", derivatives(DECISION), deviations_of(known)) ** 2, axis=1))
     np.testing.assert_allclose(log_odds_errors(known, X, DECISION), expected, rtol=1e-7)
+    lower, upper = log_odds_band(known, X, DECISION, 0.9)
+    np.testing.assert_allclose(upper - lower, 2 * norm.ppf(0.95) * expected, rtol=1e-7)
+
+
+def test_bounds_of_the_bootstrap_are_quantiles_of_the_log_odds_of_its_fits() -> None:
+    known = spreads("bootstrap", 4)
+    fits = DECISION[:, None, :] + np.sqrt(4) * deviations_of(known)
+    of_fits = np.stack([plain_log_odds(fits[:, draw]) for draw in range(5)])
+    expected = np.quantile(of_fits, [0.1, 0.9], axis=0)
+    np.testing.assert_allclose(log_odds_band(known, X, DECISION, 0.8), expected, rtol=1e-10)
 
 
 def test_errors_for_the_splits_as_they_are_count_classes_as_independent() -> None:
@@ -61,16 +74,17 @@ def test_log_odds_are_exact_where_one_class_is_all_but_certain() -> None:
     decision = np.array([[40.0, 0.0, -5.0], [800.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     np.testing.assert_allclose(log_odds(decision)[[0, 2]], plain_log_odds(decision)[[0, 2]], rtol=1e-12)
     assert np.isfinite(log_odds(decision)).all()
-    for kind in ("conditional", "bootstrap"):
-        assert np.isfinite(log_odds_errors(spreads(kind, 3), X, decision)).all()
+    for kind in ("conditional", "jackknife", "bootstrap"):
+        assert np.isfinite(log_odds_band(spreads(kind, 3), X, decision, 0.9)).all()
 
 
 def test_what_moves_all_classes_alike_moves_no_probability() -> None:
-    (same,) = spreads("bootstrap", 1)
+    (same,) = spreads("jackknife", 1)
     np.testing.assert_allclose(log_odds_errors([same] * 3, X, DECISION[:, :3]), 0.0, atol=1e-9)
 
 
 def test_rows_in_parts_are_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = log_odds_errors(spreads("bootstrap", 4), X, DECISION)
+    whole = [log_odds_band(spreads(kind, 4), X, DECISION, 0.9) for kind in ("jackknife", "bootstrap")]
     monkeypatch.setattr("solvers.gam.class_bands.MOST_AT_ONCE", 20)
-    np.testing.assert_array_equal(log_odds_errors(spreads("bootstrap", 4), X, DECISION), whole)
+    parts = [log_odds_band(spreads(kind, 4), X, DECISION, 0.9) for kind in ("jackknife", "bootstrap")]
+    np.testing.assert_array_equal(parts, whole)

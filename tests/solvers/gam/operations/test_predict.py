@@ -104,10 +104,12 @@ def test_an_interval_holds_the_mean_and_grows_with_its_level(desk: Desk, spendin
 def test_each_of_several_classes_has_an_interval(desk: Desk, bagging: int) -> None:
     model = desk(GAM_FIT, table(people(), "grade") | {"params": SMALL | {"bagging": bagging}}).model_id
     narrow, wide = (desk(GAM_PREDICT, {"model": model, "rows": NEW, "interval": level}) for level in (0.5, 0.99))
-    bounds = [np.array(each) for each in (wide.interval.lower, narrow.interval.lower, narrow.probabilities)]
-    bounds += [np.array(each) for each in (narrow.interval.upper, wide.interval.upper)]
     assert narrow.interval.kind == ("bootstrap" if bagging else "conditional")
-    assert np.all(np.diff([np.zeros_like(bounds[0]), *bounds, np.ones_like(bounds[0])], axis=0) > 0)
+    middle = np.array(narrow.probabilities)
+    bounds = [np.zeros_like(middle), wide.interval.lower, narrow.interval.lower]
+    bounds += [narrow.interval.upper, wide.interval.upper, np.ones_like(middle)]
+    assert np.all(np.diff(bounds, axis=0) > 0)
+    assert np.all((wide.interval.lower < middle) & (middle < wide.interval.upper))
     scored = desk(GAM_PREDICT, {"model": model, "rows": NEW, "interval": 0.5, "output": "file"})
     header, first = desk.files.open(scored.file_id).read().decode().splitlines()[:2]
     names = [f"{bound}_{label}" for bound in ("lower", "upper") for label in narrow.classes]
@@ -188,3 +190,13 @@ def test_names_that_a_spreadsheet_would_run_are_quoted(desk: Desk) -> None:
     cells = {cell for line in read_csv(desk, result.file_id) for cell in line}
     assert not any(cell[:1] in "=+@" for cell in cells if cell)
     assert "'=1+1" in cells
+
+
+def test_a_fit_can_ask_for_unseen_levels_to_be_refused(desk: Desk) -> None:
+    strict = desk(GAM_FIT, table(people(), "spent") | {"params": SMALL | {"unseen": "error"}}).model_id
+    rows = [{"age": 30, "plan": "pro", "income": 20.0}, {"age": 30, "plan": "gold", "income": 20.0}]
+    with pytest.raises(InvalidInput, match="column 'plan', row 1"):
+        desk(GAM_PREDICT, {"model": strict, "rows": rows})
+    lenient = desk(GAM_PREDICT, {"model": strict, "rows": rows, "unseen": "score", "contributions": True})
+    assert lenient.contributions.values[1][1] == 0
+    assert any("not seen" in warning for warning in lenient.warnings)
