@@ -12,8 +12,10 @@ import pyarrow.compute as pc
 
 from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.shape_functions import CodedColumn, Floats
-from solvers.gam.tables.cells import Cells, Declared, mixed, no_texts, read_cells, truth_values
+from solvers.gam.tables.cells import Cells, Declared, is_unicode, mixed, no_texts, read_cells, truth_values
 from solvers.operation import ForesolveError, InvalidInput
+
+LONGEST_NAME = 1000
 
 ColumnType = Literal["numeric", "categorical", "ignore"]
 
@@ -161,9 +163,16 @@ def require_columns(wanted: Collection[str], names: Collection[str]) -> None:
 
 def _chosen(rows: Rows, types: Mapping[str, ColumnType], wanted: Collection[str] | None) -> tuple[list[str], dict[str, Declared]]:
     _require_names(rows.names)
-    require_columns(types, rows.names)
-    require_columns(wanted or (), rows.names)
-    chosen = [name for name in rows.names if types.get(name) != "ignore" and (wanted is None or name in wanted)]
+    names = dict.fromkeys(rows.names)
+    require_columns(types, names)
+    require_columns(wanted or (), names)
+    wanted = names if wanted is None else set(wanted)
+    chosen = [name for name in names if types.get(name) != "ignore" and name in wanted]
+    for name in chosen:
+        if len(name) > LONGEST_NAME:
+            raise InvalidInput(
+                f"the name of column {name!r:.60}… is longer than {LONGEST_NAME} characters", column=name[:LONGEST_NAME]
+            )
     return chosen, {name: kind for name, kind in types.items() if kind != "ignore"}
 
 
@@ -172,6 +181,8 @@ def _require_names(names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if not name.strip():
             raise InvalidInput(f"column {number} has no name", column=name)
+        if not is_unicode(name):
+            raise InvalidInput(f"the name of column {number} holds half a character", column=ascii(name)[:LONGEST_NAME])
         if name in seen:
             raise InvalidInput(f"two columns have the name {name!r:.80}", column=name)
         seen.add(name)
