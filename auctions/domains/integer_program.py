@@ -131,6 +131,19 @@ class IntegerProgram:
             stopped_by = "cancelled"
         return Solution(columns, float(info.mip_dual_bound), stopped_by)
 
+    def relaxed_bound(self) -> float:
+        """Return what no feasible point is worth more than by the linear relaxation; infinite if the solver found no such bound."""
+        solver = SilentHighs()
+        model = self._model()
+        model.integrality_ = []
+        solver.passModel(model)
+        solver.run()
+        return (
+            float(solver.getInfo().objective_function_value)
+            if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+            else np.inf
+        )
+
     def _model(self) -> highspy.HighsLp:
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = len(self._objective), len(self._row_lower)
