@@ -81,6 +81,10 @@ class IntegerProgram:
         self._row_lower.append(lower)
         self._row_upper.append(upper)
 
+    def objective_of(self, columns: NDArray[np.float64]) -> float:
+        """Return the objective at a point."""
+        return float(columns @ np.array(self._objective))
+
     def replace_objective(self, columns: NDArray[np.int64], *, floor: float) -> None:
         """Keep the objective at `floor` or above by a row, and from now on have the fewest of some columns instead."""
         worth = np.array(self._objective)
