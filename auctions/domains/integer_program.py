@@ -56,6 +56,10 @@ class IntegerProgram:
         self._row_lower: list[float] = []
         self._row_upper: list[float] = []
 
+    @property
+    def n_columns(self) -> int:
+        return len(self._objective)
+
     def add_columns(self, objective: ArrayLike, *, integer: bool, upper: float = 1.0) -> NDArray[np.int64]:
         """Add columns between 0 and `upper` and return their numbers."""
         worth = np.asarray(objective, dtype=np.float64).ravel().tolist()
