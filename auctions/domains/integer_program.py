@@ -105,6 +105,11 @@ class IntegerProgram:
         Solution
             Without columns if there is no feasible point, or none was found in time.
         """
+        # Presolve does not look at either.
+        if search.cancelled():
+            return Solution(None, np.inf, "cancelled")
+        if search.time_limit <= 0.0:
+            return Solution(None, np.inf, "time_limit")
         solver = SilentHighs()
         solver.setOptionValue("random_seed", SEED)
         solver.setOptionValue("mip_rel_gap", search.gap)

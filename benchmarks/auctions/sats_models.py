@@ -43,7 +43,7 @@ def gsvm_model(instance: Gsvm, time_limit: float) -> Found:
             supply[good] += columns[row].tolist()
             others = np.ones(columns.shape)
             others[row] -= np.arange(1, most + 1)
-            program.add_row(columns, others, lower=0.0)
+            program.add_row(columns, others.ravel(), lower=0.0)
         program.add_row(columns, 1.0, upper=float(instance.most_items(bidder)))
     for columns in supply.values():
         program.add_row(columns, 1.0, upper=1.0)

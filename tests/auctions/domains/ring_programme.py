@@ -25,7 +25,7 @@ def optimum(instance):
     goods = [(2 * r, 2 * r + 1, 2 * size + r) for r in range(size)]
     taken = np.array([sum(owner == NATIONAL for owner in pattern) for pattern in PATTERNS])
     best = 0.0
-    pairs = [regional_values(worth[r - 1], goods[r - 1], goods[r], limits[r - 1]) for r in range(size)]
+    pairs = [regional_values(worth[(r - 1) % size], goods[r - 1], goods[r], limits[r - 1]) for r in range(size)]
     national = np.array(
         [[sum(worth[size, goods[r][k]] for k in range(3) if pattern[k] == NATIONAL) for pattern in PATTERNS] for r in range(size)]
     )

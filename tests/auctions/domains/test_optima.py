@@ -222,7 +222,7 @@ def test_mixed_valuations_are_allocated_as_by_brute_force(seed, method):
 
 @pytest.mark.parametrize("method", ["xor", "mip"])
 def test_bids_of_a_map_are_allocated_by_either_method(method):
-    instance = cats_regions(5, n_bidders=6, goods=25)
+    instance = cats_regions(5, n_bidders=5, goods=25)
     best = 0.0
     bids = [[((), 0.0), *offers] for offers in instance.bids]
     for chosen in product(*bids):
@@ -308,7 +308,7 @@ def test_a_grid_too_large_to_list_is_answered_with_a_bound():
     cells = tuple(range(70))
     bidder = LsvmBidder("national", cells, tuple(float(1 + cell % 5) for cell in cells), 320, 10)
     instance = Lsvm(7, 10, [bidder, bidder], legacy=False, source=Source())
-    found = instance.efficient_allocation(node_limit=1, time_limit=20.0)
+    found = instance.efficient_allocation(node_limit=1, time_limit=4.0)
     assert found.status == "feasible"
     assert found.stopped_by is not None
     assert 0.0 <= found.welfare <= instance.value(0, np.ones(70, dtype=int)) <= found.bound
