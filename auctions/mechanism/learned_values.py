@@ -18,10 +18,11 @@ from auctions.mechanism.bids import inferred_bids
 from auctions.mechanism.domain_tables import has_dynamic_scales
 from auctions.mechanism.economies import Economy
 from auctions.mechanism.events import Bundle, Phase
-from auctions.mechanism.network_settings import NetworkSettings, network_settings
+from auctions.mechanism.network_settings import network_settings
 from auctions.mechanism.random_streams import stream
 from auctions.mechanism.state import AuctionState
 from auctions.mechanism.workbench import Workbench
+from auctions.networks.hyperparameters import Hyperparameters
 from auctions.networks.mvnn import MVNN
 from auctions.networks.value_table import LARGEST_TABLE, ValueTable
 from auctions.outcome import AllocationResult, SearchLimits
@@ -37,7 +38,7 @@ class TrainingJob:
 
     capacities: tuple[int, ...]
     limits: Limits
-    settings: NetworkSettings
+    settings: Hyperparameters
     scale: float
     prices: Vector
     chosen: Bundles
@@ -86,7 +87,10 @@ class LearnedValues:
 
     def demand(self, prices: Vector) -> tuple[Bundles, Vector]:
         """Return each bidder's bundle of highest predicted utility, and that utility."""
-        wanted = [values.demand(prices) for values in self.values]
+        wanted = [
+            values.demand(prices) if isinstance(values, ValueTable) else values.demand(prices, method="coordinate_ascent")
+            for values in self.values
+        ]
         return np.array([each.bundle for each in wanted]), np.array([each.utility for each in wanted])
 
     def allocate(self, *, without: Economy = None) -> AllocationResult:
