@@ -299,8 +299,9 @@ def page_of(path: str, model: type[Listed], query: Mapping[str, str], retries: i
 def resource_of(kind: ResourceKind[Any], resource_id: str, retries: int) -> Flow[Resource]:
     """Return a resource with its details."""
     reply = yield from exchange(Call("GET", resource_path(kind, resource_id)), retries)
-    shown = Resource.model_validate_json(_document(reply))
-    shown.details = kind.view.model_validate(shown.details)
+    document = orjson.loads(_document(reply))
+    shown = Resource.model_validate(document)
+    shown.details = kind.view.model_validate({name: document[name] for name in document.keys() & kind.view.model_fields.keys()})
     return shown
 
 

@@ -7,13 +7,102 @@ the index sum_j x_j prod_{k<j} (c_k + 1): good 0 runs fastest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from solvers.operation import InvalidInput
+
 Bundles = NDArray[np.int64]
 """One bundle per row, one good per column; a single bundle is a vector."""
+
+MOST_GOODS = 500
+MOST_UNITS = 1000
+"""Of one good."""
+
+
+def validate_capacities(capacities: ArrayLike, *, pointer: str = "/capacities") -> NDArray[np.int64]:
+    """Return the supply of each good as whole numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no good or more than :data:`MOST_GOODS`, or if a supply is not a whole number from 1 to :data:`MOST_UNITS`.
+
+    Examples
+    --------
+    >>> validate_capacities([1, 2.0]).tolist()
+    [1, 2]
+    """
+    supply = _numbers(capacities, pointer)
+    if supply.ndim != 1 or len(supply) == 0:
+        raise InvalidInput("the supply must be a list of one number per good, and of at least one good", pointer=pointer)
+    if len(supply) > MOST_GOODS:
+        raise InvalidInput(f"there are {len(supply)} goods, but at most {MOST_GOODS} can be sold together", pointer=pointer)
+    wrong = ~((supply >= 1) & (supply <= MOST_UNITS) & (supply == np.floor(supply)))
+    if wrong.any():
+        good = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"the supply of good {good} is {supply[good]:g}, but it must be a whole number from 1 to {MOST_UNITS}",
+            pointer=f"{pointer}/{good}",
+        )
+    return supply.astype(np.int64)
+
+
+def validate_bundles(
+    bundles: ArrayLike | Sequence[ArrayLike], capacities: NDArray[np.int64], *, pointer: str = "/bundles", member: str = ""
+) -> Bundles:
+    """Return some bundles as whole numbers, one per row.
+
+    Parameters
+    ----------
+    bundles : array of shape (n, m)
+    capacities : int array of shape (m,)
+    pointer : str
+        JSON pointer of the list.
+    member : str
+        Where in an item of the list its bundle is, such as ``/bundle``.
+
+    Raises
+    ------
+    InvalidInput
+        If a bundle has another length than there are goods, or a quantity that is no whole number from 0 to the supply.
+
+    Examples
+    --------
+    >>> validate_bundles([[0, 1], [1, 2]], np.array([1, 2])).tolist()
+    [[0, 1], [1, 2]]
+    """
+    if not isinstance(bundles, Sequence | np.ndarray):
+        raise InvalidInput("the bundles must be a list", pointer=pointer)
+    rows: list[Any] = list(bundles)
+    n_goods = len(capacities)
+    for index, row in enumerate(rows):
+        if np.ndim(row) != 1 or len(row) != n_goods:
+            raise InvalidInput(
+                f"bundle {index} needs one quantity for each of {n_goods} goods", pointer=f"{pointer}/{index}{member}"
+            )
+    if not rows:
+        return np.zeros((0, n_goods), dtype=np.int64)
+    quantities = _numbers(rows, pointer)
+    wrong = ~((quantities >= 0) & (quantities <= capacities) & (quantities == np.floor(quantities)))
+    if wrong.any():
+        index, good = (int(place) for place in np.argwhere(wrong)[0])
+        raise InvalidInput(
+            f"bundle {index} has {quantities[index, good]:g} of good {good}, but it must be a whole number from 0 to {capacities[good]}",
+            pointer=f"{pointer}/{index}{member}/{good}",
+        )
+    return quantities.astype(np.int64)
+
+
+def _numbers(values: ArrayLike, pointer: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput("only lists of numbers of equal length can be read here", pointer=pointer) from error
 
 
 def count_bundles(capacities: ArrayLike) -> int:

@@ -378,7 +378,17 @@ class Context:
     @property
     def stop(self) -> bool:
         """Whether to return the best answer so far: cancelled, or out of time."""
-        return self.cancelled or time.monotonic() >= self.deadline
+        return self.is_over()
+
+    def is_over(self, share: float = 1.0) -> bool:
+        """Return whether to go on to what comes next: cancelled, or this share of the time is over.
+
+        Parameters
+        ----------
+        share : float
+            In (0, 1].
+        """
+        return self.cancelled or time.monotonic() >= self.started + share * (self.deadline - self.started)
 
     def report(self, *, fraction: float | None = None, snapshot: Snapshot | None = None, **members: Any) -> None:
         """Say how far the operation has come.

@@ -4,6 +4,9 @@ A resource is a file with a media type of its own, so that there is one kind of 
 with :meth:`ResourceKind.save` and returns the id, and the service lists, shows and deletes the files of that media type. It lives until
 its owner deletes it. Demo resources are built in and the same for everyone; their ids begin with ``demo-``.
 
+Some kinds take whatever file is of their form, whoever wrote it, and judge what it holds. A sealed kind is trusted as it stands, so that
+only what :meth:`ResourceKind.save` wrote is one of it: a part tells it, which no upload has.
+
 A resource that can change has versions: the file is the first, later ones are parts of it, of which the newest counts. Two changes at
 the same time cannot both become the next version, so that none is lost.
 """
@@ -101,11 +104,15 @@ class ResourceKind(Generic[Shown]):
         Id to the function that makes the content of a built-in one, always the same.
     views : tuple of ResourceView
     brief : callable, optional
-        ``brief(content)`` returns the few JSON members that a list shows of each; without it a list shows none.
+        ``brief(content)`` returns the JSON members that a list shows of each; without it a list shows none.
+    id_name : str, optional
+        What results call the id; one is shown with its id under this name too.
     retained : mapping of str to str
         Names of parts that go before the resource does, to the setting that says after how many days.
     demo_parts : mapping of str to callable
         Name to the function that makes the part of that name of a built-in one: ``make(id)``.
+    is_sealed : bool
+        Whether only what operations made counts, and no file that was uploaded.
 
     Examples
     --------
@@ -126,8 +133,10 @@ class ResourceKind(Generic[Shown]):
     demos: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
     views: tuple[ResourceView, ...] = ()
     brief: Callable[[bytes], dict[str, Any]] | None = None
+    id_name: str | None = None
     retained: Mapping[str, str] = field(default_factory=dict)
     demo_parts: Mapping[str, Callable[[str], bytes]] = field(default_factory=dict)
+    is_sealed: bool = False
 
     def __post_init__(self) -> None:
         if not self.media_type.startswith(MEDIA_TYPE_PREFIX):
@@ -141,12 +150,28 @@ class ResourceKind(Generic[Shown]):
         """What several of them are called."""
         return self.path.rpartition("/")[2]
 
+    @property
+    def seal(self) -> str:
+        """Name of the part that every one of a sealed kind has."""
+        return f"is-{self.name}"
+
     def save(self, files: Files, content: bytes, *, name: str | None = None) -> str:
         """Keep the content of a new one, under a name of its own or that of the kind, and return its id."""
-        return files.save(content, name=name or f"{self.name}.json", media_type=self.media_type)
+        resource_id = files.save(content, name=name or f"{self.name}.json", media_type=self.media_type)
+        if self.is_sealed:
+            files.add_part(resource_id, self.seal, b"")
+        return resource_id
 
     def read(self, files: Files, resource_id: str) -> bytes:
-        """Return the content of one, built in or the caller's; :class:`solvers.operation.UnknownFile` if there is none."""
+        """Return the content of one, built in or the caller's.
+
+        Raises
+        ------
+        solvers.operation.UnknownFile
+            If there is none.
+        solvers.operation.InvalidInput
+            If the kind is sealed and no operation made it.
+        """
         return self.newest(files, resource_id).content
 
     def newest(self, files: Files, resource_id: str) -> Content:
@@ -154,8 +179,14 @@ class ResourceKind(Generic[Shown]):
         demo = self.demos.get(resource_id)
         if demo is not None:
             return Content(demo(), 1)
-        version = newest_version(files.parts(resource_id))
-        return Content(self.read_version(files, resource_id, version), version)
+        parts = files.parts(resource_id)
+        version = newest_version(parts)
+        content = Content(self.read_version(files, resource_id, version), version)
+        if self.is_sealed and self.seal not in parts:
+            from solvers.operation import InvalidInput  # which imports this module
+
+            raise InvalidInput(f"the file is no {self.name}: only what an operation of the service made is one")
+        return content
 
     def read_version(self, files: Files, resource_id: str, version: int) -> bytes:
         """Return the content of one as it was."""

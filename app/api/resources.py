@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field, create_model
@@ -37,9 +37,14 @@ class ResourceDocument(BaseModel):
     created_at: datetime | None = Field(description="Null if it is built in.")
 
 
+class ResourceEntry(ResourceDocument, extra="allow"):
+    """One of a list, with what the list shows of each."""
+
+
 class ResourcePage(BaseModel):
     """Some of the caller's, newest first."""
 
+    next: str | None = Field(description="The same as `next_cursor`.")
     next_cursor: str | None = Field(description="Pass it as `cursor` for the following page; null on the last one.")
 
 
@@ -59,9 +64,10 @@ def resources_router(catalogue: Mapping[str, Operation[Any, Any]]) -> APIRouter:
 
 def _router_of(kind: ResourceKind) -> APIRouter:
     router = APIRouter(prefix=f"/v1/{kind.path}", tags=[kind.path.partition("/")[0]])
-    shown = _model(kind, "_document", ResourceDocument, details=(kind.view, Field(description=kind.summary)))
-    listed = ResourceDocument if kind.brief is None else _model(kind, "_entry", ResourceDocument, details=(dict[str, Any], ...))
-    page = _model(kind, "_page", ResourcePage, **{kind.plural: (list[listed], ...)})  # type: ignore[valid-type]
+    names = {} if kind.id_name is None else {kind.id_name: (str, Field(description="The same as `id`."))}
+    shown = _model(kind, "_document", (ResourceDocument, kind.view), **names)
+    listed = ResourceDocument if kind.brief is None else ResourceEntry
+    page = _model(kind, "_page", (ResourcePage,), **{kind.plural: (list[listed], ...)})  # type: ignore[valid-type]
     one, many, identifier = kind.name, kind.plural, _identifier(kind.path)
 
     @router.get(
@@ -83,11 +89,17 @@ def _router_of(kind: ResourceKind) -> APIRouter:
     ) -> Response:
         service = service_of(request)
         records = await run_in_threadpool(
-            service.store.list_files, caller.sees, before=cursor, limit=limit + 1, media_type=kind.media_type, name=name
+            service.store.list_files,
+            caller.sees,
+            before=cursor,
+            limit=limit + 1,
+            media_type=kind.media_type,
+            name=name,
+            is_made=kind.is_sealed,
         )
         listed = await run_in_threadpool(_listed, service, kind, records[:limit])
         next_cursor = listed[-1]["id"] if len(records) > limit else None
-        return json_response({kind.plural: listed, "next_cursor": next_cursor})
+        return json_response({kind.plural: listed, "next": next_cursor, "next_cursor": next_cursor})
 
     @router.get(
         "/{resource_id}",
@@ -152,18 +164,19 @@ def _viewed(
 def _shown(service: Service, kind: ResourceKind, resource_id: str, caller: Caller) -> dict[str, Any]:
     content, record = _content(service, kind, resource_id, caller)
     built_in = {"id": resource_id, "size": len(content), "job": None, "created_at": None}
-    return (built_in if record is None else _document(record)) | {"details": kind.show(content).model_dump(mode="json")}
+    document = built_in if record is None else _document(record)
+    shown: dict[str, Any] = kind.show(content).model_dump(mode="json")
+    return _named(kind, document) | shown
 
 
 def _listed(service: Service, kind: ResourceKind, records: list[FileRecord]) -> list[dict[str, Any]]:
     documents = []
     for record in records:
-        document = _document(record)
+        document = _named(kind, _document(record))
         if kind.brief is not None:
-            # What was deleted or forged since it was listed has nothing to tell.
+            # What was deleted since it was listed, or is forged, has nothing to tell.
             with suppress(ForesolveError):
-                document["details"] = {}
-                document["details"] = kind.brief(kind.read(service.files.of(record.owner), record.id))
+                document |= kind.brief(kind.read(service.files.of(record.owner), record.id))
         documents.append(document)
     return documents
 
@@ -181,7 +194,7 @@ def _content(service: Service, kind: ResourceKind, resource_id: str, caller: Cal
 
 def _record(service: Service, kind: ResourceKind, resource_id: str, caller: Caller) -> FileRecord:
     record = service.store.get_file(resource_id, caller.sees) if is_id("file", resource_id) else None
-    if record is None or record.media_type != kind.media_type:
+    if record is None or record.media_type != kind.media_type or (kind.is_sealed and record.job_id is None):
         raise _none_such(kind, resource_id)
     return record
 
@@ -194,10 +207,14 @@ def _document(record: FileRecord) -> dict[str, Any]:
     return {"id": record.id, "size": record.size, "job": record.job_id, "created_at": timestamp(record.created_at)}
 
 
-def _model(kind: ResourceKind, suffix: str, base: type[BaseModel], **fields: Any) -> type[BaseModel]:
+def _named(kind: ResourceKind, document: dict[str, Any]) -> dict[str, Any]:
+    return document if kind.id_name is None else document | {kind.id_name: document["id"]}
+
+
+def _model(kind: ResourceKind, suffix: str, bases: tuple[type[Any], ...], **fields: Any) -> type[BaseModel]:
     name = "".join(part.capitalize() for part in f"{_identifier(kind.name)}{suffix}".split("_"))
-    model: type[BaseModel] = create_model(name, __base__=base, __doc__=base.__doc__, **fields)
-    return model
+    model: Any = create_model(name, __base__=bases, __doc__=bases[0].__doc__, **fields)
+    return cast("type[BaseModel]", model)
 
 
 def _identifier(text: str) -> str:

@@ -51,8 +51,9 @@ class FileRecords(Database):
         limit: int = 50,
         media_type: str | None = None,
         name: str | None = None,
+        is_made: bool = False,
     ) -> list[FileRecord]:
-        """Return files, or those of one media type or name, newest first, from those older than the file `before`."""
+        """Return files, or those of one media type or name, or made by jobs, newest first, from those older than the file `before`."""
         query = select(files).order_by(files.c.id.desc()).limit(limit)
         if owner is not None:
             query = query.where(files.c.owner == owner)
@@ -60,6 +61,8 @@ class FileRecords(Database):
             query = query.where(files.c.media_type == media_type)
         if name is not None:
             query = query.where(files.c.name == name)
+        if is_made:
+            query = query.where(files.c.job_id.is_not(None))
         if before is not None:
             query = query.where(files.c.id < before)
         with self.reading() as connection:

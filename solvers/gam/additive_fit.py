@@ -20,6 +20,7 @@ from solvers.gam.bin_scores import bin_scores
 from solvers.gam.candidate_columns import bin_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import build_gram
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.level_subsets import without_views
 from solvers.gam.losses import LogisticLoss, Loss
 from solvers.gam.parameters import FitParameters
@@ -96,7 +97,7 @@ def fit_additive(
     parameters: FitParameters,
     *,
     n_classes: int = 2,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
     report: Callable[[float], None] = lambda fraction: None,
 ) -> AdditiveFit:
     """Fit as the parameters say: once, or an average.
@@ -108,7 +109,7 @@ def fit_additive(
     parameters : FitParameters
     n_classes : int
     should_stop : callable, optional
-        Asked between rounds; an average is then of the members so far.
+        Asked now and then; an average is then of the members so far.
     report : callable, optional
         Told the share of an average's members that is done.
     """
@@ -126,9 +127,9 @@ def fit_additive(
 
     options, share = parameters.forest_options(), parameters.smooth_share
     if not parameters.bagging and parameters.threshold_fraction == 1 and share == 0:
-        return single_fit(fit(sample, options), sample)
+        return single_fit(fit(sample, options), sample, should_stop)
     rng = np.random.default_rng(parameters.seed())
-    members = []
+    members: list[AdditiveFit] = []
     n_members = parameters.bagging or (THRESHOLD_MEMBERS if parameters.threshold_fraction < 1 else 1)
     for number in range(n_members):
         part = _bag(sample, loss, rng) if parameters.bagging else sample
@@ -136,20 +137,26 @@ def fit_additive(
         member = _scored(fit(replace(part, columns=sample.columns.subset(chosen)), options), sample)
         if parameters.bagging and share:
             member = _blend(member, _scored(fit(part, smooth_options(options)), sample), share)
+        is_cut_short = should_stop()
+        if members and is_cut_short:
+            break  # half a member would spoil the average
         members.append(member)
         report((number + 1) / n_members)
-        if should_stop():
+        if is_cut_short:
             break
     average = _average(members, has_spread=parameters.bagging > 0)
     if parameters.bagging or share == 0 or should_stop():
         return average
-    return _blend(average, _scored(fit(sample, smooth_options(options)), sample), share)
+    smooth = _scored(fit(sample, smooth_options(options)), sample)
+    return average if should_stop() else _blend(average, smooth, share)
 
 
-def single_fit(training: Training, sample: Sample) -> AdditiveFit:
-    """Return one fit of a sample, with its conditional bands."""
+def single_fit(training: Training, sample: Sample, should_stop: ShouldStop = never) -> AdditiveFit:
+    """Return one fit of a sample, with its conditional bands unless they take long and it is time to stop."""
     weights = bin_weights(sample)
-    spreads = tuple(conditional_spread(training, weights, output) for output in range(len(training.forests)))
+    spreads = tuple(
+        conditional_spread(training, weights, output, should_stop=should_stop) for output in range(len(training.forests))
+    )
     return replace(_scored(training, sample), training=training, spreads=spreads)
 
 

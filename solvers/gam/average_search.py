@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.gam.averaging import has_fine_features
 from solvers.gam.fold_search import FoldSearch, GridPoint
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.losses import Loss
 from solvers.gam.parameters import FitParameters
 from solvers.gam.row_errors import row_error
@@ -31,7 +32,7 @@ def select_average(
     folds: Folds,
     best: GridPoint,
     *,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
     report: Callable[[float], None] = lambda fraction: None,
 ) -> Selection | None:
     """Fit and score averages on all folds.
@@ -50,15 +51,16 @@ def select_average(
     Selection or None
         None if there is nothing to choose, or the folds were not all done.
     """
-    search = FoldSearch(sample, loss, parameters, ())
-    points = averages_at(best, grid, parameters, sample) if search.needs_no_rows else ()
-    if len(points) < 2 and best in points:
+    points = averages_at(best, grid, parameters, sample)
+    search = FoldSearch(sample, loss, parameters, points, should_stop=should_stop)
+    if not search.needs_no_rows or points in ((), (best,)):
         return None
     done = []
     for number, (train, test) in enumerate(folds):
-        if not points or should_stop():
+        try:
+            done.append(search.run_averages(train, test))
+        except Interrupted:
             return None
-        done.append(search.run_averages(train, test, points))
         report((number + 1) / len(folds))
     errors, weights = np.array([fold.errors for fold in done]).T, np.array([fold.weight for fold in done])
     return Selection(row_error(loss).metric, points, errors, weights, tuple(fold.fits for fold in done))

@@ -18,6 +18,7 @@ import numpy as np
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import Gram, Response
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.parameters import FitParameters
 from solvers.gam.restarts import best_forest
 
@@ -75,7 +76,12 @@ def average_forest(forests: Sequence[Forest], shares: Sequence[float]) -> Forest
 
 
 def averages_on_sums(
-    gram: Gram, response: Response, columns: CandidateColumns, every: Sequence[FitParameters]
+    gram: Gram,
+    response: Response,
+    columns: CandidateColumns,
+    every: Sequence[FitParameters],
+    *,
+    should_stop: ShouldStop = never,
 ) -> Iterator[Forest]:
     """Yield what :func:`~solvers.gam.additive_fit.fit_additive` would fit to rows of these sums, for squared loss and without bagging.
 
@@ -85,37 +91,51 @@ def averages_on_sums(
         As for :func:`~solvers.gam.forest.fit_forest`.
     every : sequence of FitParameters
         That differ in `threshold_fraction` and `smooth_share` alone: parts that they have in common are fitted once.
+    should_stop : callable, optional
+        Asked now and then.
+
+    Raises
+    ------
+    Interrupted
+        If it was told to stop.
     """
     sparse: dict[float, Forest] = {}
     smooth: Forest | None = None
     for parameters in every:
         fraction, share = parameters.threshold_fraction, parameters.smooth_share
         if fraction not in sparse:
-            sparse[fraction] = _sparse_part(gram, response, columns, parameters)
+            sparse[fraction] = _sparse_part(gram, response, columns, parameters, should_stop)
         if share > 0 and smooth is None:
-            smooth = _fitted(gram, response, columns, parameters, smooth_options(parameters.forest_options()))
+            smooth = _fitted(gram, response, columns, parameters, smooth_options(parameters.forest_options()), should_stop)
         yield sparse[fraction] if smooth is None or share == 0 else average_forest([sparse[fraction], smooth], [1 - share, share])
 
 
-def _sparse_part(gram: Gram, response: Response, columns: CandidateColumns, parameters: FitParameters) -> Forest:
+def _sparse_part(
+    gram: Gram, response: Response, columns: CandidateColumns, parameters: FitParameters, should_stop: ShouldStop
+) -> Forest:
     """Return the forest on all thresholds, or the average of those on parts of them."""
     options = parameters.forest_options()
     if parameters.threshold_fraction == 1:
-        return _fitted(gram, response, columns, parameters, options)
+        return _fitted(gram, response, columns, parameters, options, should_stop)
     rng = np.random.default_rng(parameters.seed())
     members = []
     for _ in range(THRESHOLD_MEMBERS):
         chosen = some_columns(columns, parameters.threshold_fraction, rng)
         part = replace(response, correlations=response.correlations[chosen])
-        member = _fitted(gram.subset(chosen), part, columns.subset(chosen), parameters, options)
+        member = _fitted(gram.subset(chosen), part, columns.subset(chosen), parameters, options, should_stop)
         members.append(replace(member, columns=chosen[member.columns]))
     return average_forest(members, [1 / THRESHOLD_MEMBERS] * THRESHOLD_MEMBERS)
 
 
 def _fitted(
-    gram: Gram, response: Response, columns: CandidateColumns, parameters: FitParameters, options: ForestOptions
+    gram: Gram,
+    response: Response,
+    columns: CandidateColumns,
+    parameters: FitParameters,
+    options: ForestOptions,
+    should_stop: ShouldStop,
 ) -> Forest:
-    return best_forest(
+    forest = best_forest(
         gram,
         response,
         columns,
@@ -123,4 +143,8 @@ def _fitted(
         init=parameters.init,
         n_restarts=parameters.n_restarts,
         rng=np.random.default_rng(parameters.seed()),
+        should_stop=should_stop,
     )
+    if should_stop():
+        raise Interrupted
+    return forest

@@ -6,23 +6,26 @@
     bootstrap     the standard deviation of fits to rows with random Poisson(1) weights
 
 All are sums of squared deviations over draws, so that bands of single shapes and of whole decisions come from one table: the deviation of
-each draw in each bin.
+each draw in each bin. Draws of the bootstrap are fits, whose quantiles give a band that need not be symmetric; of the others only the
+squares mean anything, and the band is the normal one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh, pinvh
+from scipy.stats import norm
 
 from solvers.gam.bin_scores import BinScores, bin_scores, bins_of_column
 from solvers.gam.binning import FeatureBins, NumericBins
 from solvers.gam.coarse_table import coarsen
 from solvers.gam.feature_columns import Column, n_rows
 from solvers.gam.gram import build_gram
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.losses import Loss
 from solvers.gam.shape_functions import Floats
 from solvers.gam.training import Training
@@ -30,6 +33,8 @@ from solvers.gam.training import Training
 ROWS_AT_ONCE = 4096
 # Share of the rows below which the degrees of freedom that are left are rounding.
 NO_FREEDOM = 1e-9
+MOST_STEPS_UNASKED = 500
+"""Steps up to which the decompositions of their products are a matter of a fraction of a second."""
 
 SpreadKind = Literal["conditional", "jackknife", "bootstrap"]
 
@@ -56,6 +61,24 @@ class Spread:
         errors: Floats = np.sqrt(np.sum(self.features[feature].scores ** 2, axis=0))
         return errors
 
+    def band(self, feature: int, level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the score in each of the feature's bins, missing first."""
+        return self._band(self.features[feature].scores, level)
+
+    def decision_band(self, columns: Sequence[Column], level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the decision of each row."""
+        below, above = np.empty(n_rows(columns)), np.empty(n_rows(columns))
+        for part, draws in self._decisions(columns):
+            below[part], above[part] = self._band(draws.T, level)
+        return below, above
+
+    def _band(self, draws: Floats, level: float) -> tuple[Floats, Floats]:
+        if self.kind != "bootstrap":
+            reach = float(norm.ppf(0.5 + level / 2)) * np.sqrt(np.sum(draws**2, axis=0))
+            return reach, reach
+        lowest, highest = np.quantile(draws * np.sqrt(len(draws) - 1), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return -lowest, highest
+
     def errors_on(self, feature: int, bins: FeatureBins) -> Floats:
         """Return the standard error in other bins of the feature: the root of the weighted mean square over what they overlap."""
         mine, errors = self.features[feature], self.errors(feature)
@@ -71,17 +94,23 @@ class Spread:
 
     def decision_errors(self, columns: Sequence[Column]) -> Floats:
         """Return the standard error of the decision of each row, float64 of shape (N,)."""
+        errors = np.empty(n_rows(columns))
+        for part, draws in self._decisions(columns):
+            errors[part] = np.sqrt(np.sum(draws**2, axis=1))
+        return errors
+
+    def _decisions(self, columns: Sequence[Column]) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows after the other with the deviation of each draw's decision, shape (n, R)."""
         codes = [of.bins.codes(column) for of, column in zip(self.features, columns, strict=True)]  # type: ignore[arg-type]
         # A level that no training row had scores 0 whatever the draw.
         tables = [np.vstack([of.scores.T, np.zeros_like(self.intercept)]) for of in self.features]
-        errors = np.empty(n_rows(columns))
-        for first in range(0, len(errors), ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            total = np.tile(self.intercept, (len(errors[part]), 1))
+        size = n_rows(columns)
+        for first in range(0, size, ROWS_AT_ONCE):
+            part = slice(first, min(first + ROWS_AT_ONCE, size))
+            total = np.tile(self.intercept, (part.stop - first, 1))
             for table, code in zip(tables, codes, strict=True):
                 total += table[code[part]]
-            errors[part] = np.sqrt(np.sum(total**2, axis=1))
-        return errors
+            yield part, total
 
 
 def spread_of(
@@ -131,7 +160,7 @@ def _from_mean(draws: Floats) -> Floats:
     return np.asarray(from_first - from_first.mean(axis=0))
 
 
-def conditional_spread(training: Training, weights: Floats, output: int = 0) -> Spread | None:
+def conditional_spread(training: Training, weights: Floats, output: int = 0, *, should_stop: ShouldStop = never) -> Spread | None:
     """Return the spread of a fit for its splits as they are.
 
     Parameters
@@ -141,11 +170,13 @@ def conditional_spread(training: Training, weights: Floats, output: int = 0) -> 
         Of the training rows in each bin.
     output : int
         The class, of several; they are taken as independent.
+    should_stop : callable, optional
+        Asked before what takes long.
 
     Returns
     -------
     Spread or None
-        None where the loss has no curvature (quantiles), or there are no more rows than degrees of freedom.
+        None where the loss has no curvature (quantiles), there are no more rows than degrees of freedom, or there was no time.
 
     Notes
     -----
@@ -159,7 +190,12 @@ def conditional_spread(training: Training, weights: Floats, output: int = 0) -> 
     total, rows = float(row_weights @ hessian), float(row_weights.sum())
     if total <= 0:
         return None
-    products, omega = products_in_use(training, output, row_weights * hessian)
+    if len(forest.columns) > MOST_STEPS_UNASKED and should_stop():
+        return None
+    try:
+        products, omega = products_in_use(training, output, row_weights * hessian, should_stop)
+    except Interrupted:
+        return None
     inverse = pinvh(products + np.diag(options.alpha / (options.smoothing + forest.multiplicity)), check_finite=False)
     degrees = 1 + float(np.sum(inverse * products))
     if rows - degrees <= NO_FREEDOM * rows:
@@ -187,13 +223,14 @@ def one_output(training: Training, output: int) -> tuple[Loss, Floats, Floats]:
     return training.loss, (sample.target == output).astype(np.float64), decision - np.logaddexp.reduce(others, axis=0)
 
 
-def products_in_use(training: Training, output: int, curvature: Floats) -> tuple[Floats, Floats]:
+def products_in_use(training: Training, output: int, curvature: Floats, should_stop: ShouldStop = never) -> tuple[Floats, Floats]:
     """Return the products M of the output's columns under the curvature of each row, and the columns' shares."""
     active = training.forests[output].columns
     if training.sums is not None:
         gram = training.sums[0]
-        return gram.block(active), gram.shares[active]
+        return gram.block(active, should_stop), gram.shares[active]
     if len(active) == 0:
         return np.empty((0, 0)), np.empty(0)
-    small = build_gram(*coarsen(training.sample.table, training.sample.columns, active), curvature)
+    coarse = coarsen(training.sample.table, training.sample.columns, active)
+    small = build_gram(*coarse, curvature, should_stop=should_stop)
     return small.products, small.shares

@@ -9,13 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from solvers.gam.additive_fit import AdditiveFit, fit_additive
+from solvers.gam.additive_fit import AdditiveFit, fit_additive, single_fit
 from solvers.gam.average_search import select_average
 from solvers.gam.estimators import StumpForestClassifier, StumpForestRegressor
 from solvers.gam.feature_columns import CategoricalFeatures
 from solvers.gam.fold_search import GridPoint
+from solvers.gam.forest import Forest
+from solvers.gam.interruption import ShouldStop
 from solvers.gam.losses import Loss
 from solvers.gam.parameters import FitParameters
+from solvers.gam.refit import refit_leaves
 from solvers.gam.restarts import Init
 from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine
 from solvers.gam.sample import Sample
@@ -32,10 +35,13 @@ from solvers.gam.selection import (
     select,
     split_rows,
 )
-from solvers.gam.stump_forest import Monitor, StumpForest
+from solvers.gam.stump_forest import FITTING_SHARE, Monitor, StumpForest
+from solvers.gam.training import Training
 
 # Of a fit's progress, what the search takes: for a forest, then for an average.
 SEARCH_SHARE, AVERAGE_SHARE = 0.6, 0.3
+# Of the time, when the search ends if it must: half as long again is left for the fit itself.
+SELECTION_SHARE = 0.5
 
 
 class _ChosenBySearch(StumpForest):
@@ -61,7 +67,7 @@ class _ChosenBySearch(StumpForest):
     cv: Any
     rule: Rule
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
         """Return the parameters but those that are searched for."""
         names = FitParameters.model_fields.keys() - {"n_stumps", "alpha"}
         return FitParameters.checked({name: getattr(self, name) for name in names if hasattr(self, name)})
@@ -70,8 +76,12 @@ class _ChosenBySearch(StumpForest):
         return Grid.checked(self.n_stumps, self.alphas, self.rule)
 
     def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor, kept: np.ndarray | None) -> AdditiveFit:
-        grid, parameters = self._grid(), self._parameters()
+        grid, parameters = self._grid(), self.checked_parameters()
         folds = split_rows(self.cv, sample.target, loss, parameters.seed(), kept)
+
+        def should_stop() -> bool:
+            return monitor.is_over(SELECTION_SHARE)
+
         selection = select(
             sample,
             loss,
@@ -79,10 +89,12 @@ class _ChosenBySearch(StumpForest):
             grid,
             folds,
             n_classes=n_classes,
-            should_stop=lambda: monitor.stop,
+            should_stop=should_stop,
             report=lambda fraction: monitor.report(fraction=SEARCH_SHARE * fraction),
         )
         choice, averages = selection.choose(grid.rule), None
+        first = selection.first_fit(choice.point)
+        self.best_params_ = {"n_stumps": choice.point.n_stumps, "alpha": choice.point.alpha}
         if grid.rule == "min" and len(selection.forests) == len(folds):
             averages = select_average(
                 sample,
@@ -91,21 +103,19 @@ class _ChosenBySearch(StumpForest):
                 grid,
                 folds,
                 choice.point,
-                should_stop=lambda: monitor.stop,
+                should_stop=should_stop,
                 report=lambda fraction: monitor.report(fraction=SEARCH_SHARE + AVERAGE_SHARE * fraction),
             )
-        if averages is not None and not monitor.stop:
+        if averages is not None:
             choice = averages.choose(grid.rule)
             self.best_params_ = choice.point._asdict()
-        else:
-            averages = None
-            self.best_params_ = {"n_stumps": choice.point.n_stumps, "alpha": choice.point.alpha}
         self._show(selection, averages, choice)
         chosen = parameters.model_copy(update=self.best_params_)
-        if monitor.stop:  # the time is up: one plain fit is all that may follow
-            plain = chosen.model_copy(update={"bagging": 0, "threshold_fraction": 1.0, "smooth_share": 0.0})
-            return fit_additive(sample, loss, plain, n_classes=n_classes)
-        fit = fit_additive(sample, loss, chosen, n_classes=n_classes, should_stop=lambda: monitor.stop)
+        if should_stop() and averages is None:  # one plain fit is all that may follow
+            chosen = chosen.model_copy(update={"bagging": 0, "threshold_fraction": 1.0, "smooth_share": 0.0})
+        fit = fit_additive(sample, loss, chosen, n_classes=n_classes, should_stop=lambda: monitor.is_over(FITTING_SHARE))
+        if monitor.is_over(FITTING_SHARE) and fit.training is not None:
+            return _better(fit, fit.training, first, lambda: monitor.is_over(FITTING_SHARE))
         if chosen.bagging or not _are_a_partition(folds, sample.table.n_rows) or len(selection.forests) < len(folds):
             return fit
         return replace(fit, spreads=(averages or selection).jackknife(sample, choice.point))
@@ -126,6 +136,14 @@ class _ChosenBySearch(StumpForest):
             "std_test_score": scores.std(axis=1),
             "rank_test_score": rankdata(means, method="min").astype(np.int64),
         }
+
+
+def _better(fit: AdditiveFit, cut_short: Training, forests: Sequence[Forest], should_stop: ShouldStop) -> AdditiveFit:
+    """Return a fit that was cut short, or if it is better the forests of a fold with their leaves fitted to all rows."""
+    other = refit_leaves(cut_short, forests, should_stop)
+    if not other.objective < cut_short.objective:
+        return fit
+    return single_fit(replace(other, history=(*cut_short.history, other.objective)), fit.sample, should_stop)
 
 
 def _are_a_partition(folds: Folds, n_rows: int) -> bool:
@@ -161,10 +179,11 @@ class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
 
     Examples
     --------
-    >>> x = np.random.default_rng(0).uniform(size=300)
-    >>> model = StumpForestRegressorCV(n_stumps=(1, 50), alphas=(0.1, 10)).fit({"x": x}, np.where(x > 0.5, 4.0, 2.0))
-    >>> model.best_params_, model.metric_
-    ({'n_stumps': 50, 'alpha': 10.0}, 'mean_squared_error')
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=300)
+    >>> model = StumpForestRegressorCV(n_stumps=(1, 50), alphas=(1, 10)).fit({"x": x}, np.sin(6 * x) + 0.1 * rng.normal(size=300))
+    >>> model.best_params_
+    {'n_stumps': 50, 'alpha': 1.0, 'threshold_fraction': 0.5, 'smooth_share': 0.0}
     """
 
     def __init__(
@@ -201,6 +220,7 @@ class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
         threshold_fraction: float = 1.0,
         smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -269,6 +289,7 @@ class StumpForestClassifierCV(_ChosenBySearch, StumpForestClassifier):
         threshold_fraction: float = 1.0,
         smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:

@@ -68,6 +68,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
     engine : {"auto", "gram", "rows"}
     gram_memory_limit : int
         Where the inner products of steps are kept.
+    unseen : {"score", "error"}
+        What becomes of a level that training did not have: it scores 0, as the average row does, or it is refused. Exports score it.
     bagging : int
         Average of this many fits to rows with random weights, whose spread gives the bands; 0 for one fit.
     threshold_fraction : float
@@ -130,6 +132,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         threshold_fraction: float = 1.0,
         smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -172,7 +175,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
             A ValueError that names the column and the row, or the parameter.
         """
         self.warnings_ = ()
-        parameters = self._parameters()
+        monitor = monitor or Unwatched()
+        parameters = self.checked_parameters()
         loss = parameters.make_loss()
         columns, reader = self._read_training(X, parameters.categorical_features)
         size = n_rows(columns)
@@ -182,8 +186,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         sample = self._prepare(columns, reader, target, weights, added)
         if parameters.loss == "poisson" and not sample.target.any():
             self._warn(["all targets are 0; the rate is taken as 1e-10"])
-        fit = self._fit_sample(sample, loss, 1, monitor or Unwatched(), rows_of_weight(weights))
-        return self._finish(reader, fit.model(offset=kind), fit)
+        fit = self._fit_sample(sample, loss, 1, monitor, rows_of_weight(weights))
+        return self._finish(reader, fit.model(offset=kind), fit, monitor)
 
     def predict(self, X: Any, *, offset: npt.ArrayLike | None = None, exposure: npt.ArrayLike | None = None) -> Floats:
         """Return the predicted mean (or quantile) of each row, without offset and exposure that of a unit."""
@@ -263,6 +267,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         threshold_fraction: float = 1.0,
         smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -279,7 +284,8 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
     ) -> Self:
         """Fit the model; parameters and faults as :meth:`StumpForestRegressor.fit`, `y` labels."""
         self.warnings_ = ()
-        parameters = self._parameters()
+        monitor = monitor or Unwatched()
+        parameters = self.checked_parameters()
         if parameters.loss != "log_loss":
             raise InvalidInput(f"loss: {parameters.loss!r} is no loss for classes", pointer="/loss")
         columns, reader = self._read_training(X, parameters.categorical_features)
@@ -296,10 +302,10 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
             self._warn([f"all rows are of class {self.classes_[0]}; so is every prediction"])
             fit = one_class_fit(sample)
         else:
-            fit = self._fit_sample(sample, parameters.make_loss(), n_classes, monitor or Unwatched(), rows_of_weight(weights))
+            fit = self._fit_sample(sample, parameters.make_loss(), n_classes, monitor, rows_of_weight(weights))
             if fit.training is not None and fit.training.options.alpha == 0 and _are_separated(fit.training):
                 self._warn(["the classes can be told apart without a fault; with alpha=0 their decisions have no optimum"])
-        return self._finish(reader, fit.model(classes=tuple(self.classes_), offset=kind), fit)
+        return self._finish(reader, fit.model(classes=tuple(self.classes_), offset=kind), fit, monitor)
 
     def decision_function(self, X: Any, *, offset: npt.ArrayLike | None = None) -> Floats:
         """Return F of each row, shape (N,), with more than two classes (N, K)."""

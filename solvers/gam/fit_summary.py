@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.gam.additive_fit import AdditiveFit
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.parameters import FitParameters
+
+NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class FitSummary:
     history : tuple of float
     lower_bound, gap : float or None
     gap_reason : str or None
-        Why there is no bound: "loss", "alpha", "average" or "not asked".
+        Why there is no bound: "loss", "alpha", "average", "not asked", or "data" where the training rows that it takes are not there.
     one_swap_residual : float or None
     certificate_iterations : int
     """
@@ -40,14 +43,14 @@ class FitSummary:
     certificate_iterations: int = 0
 
 
-def summarise(fit: AdditiveFit, parameters: FitParameters) -> FitSummary:
-    """Return the report of a fit, with the certificate if the parameters ask for one."""
+def summarise(fit: AdditiveFit, parameters: FitParameters, should_stop: ShouldStop = never) -> FitSummary:
+    """Return the report of a fit, with the certificate if the parameters ask for one: the best that there is time for."""
     if fit.training is None:
         return FitSummary(fit.stumps, fit.n_iter, gap_reason="average")
     training = fit.training
     if not parameters.certificate:
-        return FitSummary(fit.stumps, fit.n_iter, training.objective, training.history, gap_reason="not asked")
-    certificate = training.certify(parameters.certificate_iterations)
+        return FitSummary(fit.stumps, fit.n_iter, training.objective, training.history, gap_reason=NOT_ASKED)
+    certificate = training.certify(parameters.certificate_iterations, should_stop)
     return FitSummary(
         fit.stumps,
         fit.n_iter,
@@ -56,6 +59,6 @@ def summarise(fit: AdditiveFit, parameters: FitParameters) -> FitSummary:
         certificate.lower_bound,
         certificate.gap,
         certificate.reason,
-        training.one_swap_residual(),
+        training.one_swap_residual(should_stop),
         certificate.iterations,
     )

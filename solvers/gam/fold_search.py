@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.special import logsumexp, softmax
 from solvers.gam.averaging import averages_on_sums
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions
 from solvers.gam.gram import Response, respond
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.losses import LEAST_PROBABILITY_CURVATURE, Loss, SquaredLoss
 from solvers.gam.moments import Moments, fold_moments
 from solvers.gam.multinomial_fit import fit_multinomial
@@ -54,6 +56,7 @@ class Fold(NamedTuple):
     Attributes
     ----------
     errors : float64 array of shape (G,)
+        Of fewer points, the first ones, if there was no time for all.
     weight : float
         Of these rows.
     fits : tuple of G tuples of Forest, one for each output
@@ -84,6 +87,8 @@ class FoldSearch:
     n_classes : int
     pilot_alpha : float
         Ridge of the pilot fits.
+    should_stop : callable, optional
+        Asked now and then; what is not finished then does not count.
     """
 
     sample: Sample
@@ -92,6 +97,7 @@ class FoldSearch:
     points: Sequence[GridPoint]
     n_classes: int = 2
     pilot_alpha: float = PILOT_ALPHA
+    should_stop: ShouldStop = never
     _all: Moments | None = field(default=None, init=False)
 
     @property
@@ -101,17 +107,32 @@ class FoldSearch:
         return isinstance(self.loss, SquaredLoss) and parameters.engine != "rows" and 8 * p * p <= parameters.gram_memory_limit
 
     def run(self, train: np.ndarray, test: np.ndarray) -> Fold:
-        """Fit the rows `train` and score the rows `test`, every point as a single forest."""
+        """Fit the rows `train` and score the rows `test`, every point as a single forest.
+
+        Raises
+        ------
+        Interrupted
+            If there was no time for any point.
+        """
         if not self.needs_no_rows:
             return self._from_rows(self.sample.rows(train), self.sample.rows(test))
         fitted, held = self._sums(train, test)
-        return _scored(self._forests(fitted.gram(), fitted.fit_response()), held)
+        return _scored_by_sums(self._forests(fitted.gram(), fitted.fit_response()), held)
 
-    def run_averages(self, train: np.ndarray, test: np.ndarray, points: Sequence[GridPoint]) -> Fold:
-        """Fit and score averages of forests, all with the same number of stumps and ridge; needs no rows."""
+    def run_averages(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        """Do the same for points that are averages, all with the same number of stumps and ridge; needs no rows."""
         fitted, held = self._sums(train, test)
-        every = [self.parameters.model_copy(update=point._asdict()) for point in points]
-        return _scored(averages_on_sums(fitted.gram(), fitted.fit_response(), self.sample.columns, every), held)
+        every = [self.parameters.model_copy(update=point._asdict()) for point in self.points]
+        columns = self.sample.columns
+        averages = averages_on_sums(fitted.gram(), fitted.fit_response(), columns, every, should_stop=self.should_stop)
+        return _scored_by_sums(averages, held)
+
+    def constant(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        """Score the best constant alone, which takes no products."""
+        none = np.empty(0, dtype=np.int64)
+        forest = Forest(none, np.empty(0), none, 0.0, 0.0, (), False)
+        n_outputs = self.n_classes if self.n_classes > 2 else 1
+        return self._scored(self.sample.rows(train), self.sample.rows(test), [[forest]] * n_outputs)
 
     def _sums(self, train: np.ndarray, test: np.ndarray) -> tuple[Moments, Moments]:
         """Return the sums over the rows to fit and over those held out."""
@@ -131,26 +152,34 @@ class FoldSearch:
         fold = np.where(counts > 0, 0, -1)
         response = sample.target - sample.row_offsets()
         n_jobs = self.parameters.n_jobs or 1
-        (moments,) = fold_moments(sample.table, sample.columns, response, fold, weights, n_jobs=n_jobs)
+        (moments,) = fold_moments(
+            sample.table, sample.columns, response, fold, weights, n_jobs=n_jobs, should_stop=self.should_stop
+        )
         return moments
 
     def _from_rows(self, part: Sample, held: Sample) -> Fold:
-        per_output = [self._on_quadratic(part, quadratic) for quadratic in self._quadratics(part)]
+        return self._scored(part, held, [self._on_quadratic(part, quadratic) for quadratic in self._quadratics(part)])
+
+    def _scored(self, part: Sample, held: Sample, per_output: Sequence[Sequence[Forest]]) -> Fold:
         error = row_error(self.loss, self.n_classes)
-        errors, fits = np.empty(len(self.points)), []
-        for g, forests in enumerate(zip(*per_output, strict=True)):
+        errors: list[float] = []
+        fits: list[tuple[Forest, ...]] = []
+        for forests in zip(*per_output, strict=False):  # of some outputs there may be fewer points
+            if errors and self.should_stop():
+                break
             fitted = self._with_intercepts(part, forests)
             decision = np.array([held.decision(forest) + forest.intercept for forest in fitted])
             F = decision.T if len(fitted) > 1 else decision[0] + held.row_offsets()
-            errors[g] = np.average(error.of(held.target, F), weights=held.weights)
+            errors.append(float(np.average(error.of(held.target, F), weights=held.weights)))
             fits.append(fitted)
-        return Fold(errors, float(held.row_weights().sum()), tuple(fits))
+        return Fold(np.array(errors), float(held.row_weights().sum()), tuple(fits))
 
     def _forests(self, products: ColumnProducts, response: Response) -> list[Forest]:
-        """Fit every point, each from scratch and with the same random numbers, as a fit with its parameters alone would."""
+        """Fit the points, each from scratch and with the same random numbers, as a fit with its parameters alone would."""
         parameters, options = self.parameters, self.parameters.forest_options()
-        return [
-            best_forest(
+        forests: list[Forest] = []
+        for point in self.points:
+            forest = best_forest(
                 products,
                 response,
                 self.sample.columns,
@@ -158,13 +187,17 @@ class FoldSearch:
                 init=parameters.init,
                 n_restarts=parameters.n_restarts,
                 rng=np.random.default_rng(parameters.seed()),
+                should_stop=self.should_stop,
             )
-            for point in self.points
-        ]
+            if forests and self.should_stop():
+                break
+            forests.append(forest)
+        return forests
 
     def _on_quadratic(self, part: Sample, quadratic: Quadratic) -> list[Forest]:
         response = respond(part.table, part.columns, quadratic.response, quadratic.curvature)
-        return self._forests(products_of(part, self.parameters.computing())(quadratic.curvature), response)
+        products = products_of(part, self.parameters.computing())
+        return self._forests(products(quadratic.curvature, should_stop=self.should_stop), response)
 
     def _quadratics(self, part: Sample) -> Iterator[Quadratic]:
         """Yield the quadratic of each output at a pilot fit."""
@@ -172,12 +205,13 @@ class FoldSearch:
             yield Quadratic(part.target - part.row_offsets(), part.weights)
             return
         options = replace(self.parameters.forest_options(), n_stumps=PILOT_STUMPS, alpha=self.pilot_alpha)
-        weights, products = part.row_weights(), products_of(part, self.parameters.computing())
+        weights = part.row_weights()
+        products = partial(products_of(part, self.parameters.computing()), should_stop=self.should_stop)
         if self.n_classes > 2:
-            yield from _class_quadratics(part, self.n_classes, options, products)
+            yield from _class_quadratics(part, self.n_classes, options, products, self.should_stop)
             return
         loss = self.loss.scaled_to(part.target - part.row_offsets(), weights)
-        pilot = fit_reweighted(part, loss, options, products, max_iterations=PILOT_ITERATIONS)
+        pilot = fit_reweighted(part, loss, options, products, max_iterations=PILOT_ITERATIONS, should_stop=self.should_stop)
         steps = part.decision(pilot) + pilot.intercept
         gradient, curvature = loss.linearised(part.target, steps + part.row_offsets())
         yield Quadratic(steps - gradient / curvature, weights * curvature)
@@ -192,7 +226,7 @@ class FoldSearch:
         return tuple(replace(forest, intercept=float(intercept)) for forest, intercept in zip(forests, intercepts, strict=True))
 
 
-def _scored(forests: Iterable[Forest], held: Moments) -> Fold:
+def _scored_by_sums(forests: Iterable[Forest], held: Moments) -> Fold:
     fits = tuple((forest,) for forest in forests)
     errors = [held.squared_error(forest.intercept, forest.columns, forest.steps) / held.total for (forest,) in fits]
     return Fold(np.array(errors), held.total, fits)
@@ -236,11 +270,20 @@ def class_intercepts(target: np.ndarray, weights: Floats, steps: Floats) -> Floa
     return every
 
 
-def _class_quadratics(part: Sample, n_classes: int, options: ForestOptions, products: Products) -> Iterator[Quadratic]:
+def _class_quadratics(
+    part: Sample, n_classes: int, options: ForestOptions, products: Products, should_stop: ShouldStop
+) -> Iterator[Quadratic]:
     """Yield the quadratic of each class, the others as they are at the pilot."""
     present, target = np.unique(part.target.astype(np.int64), return_inverse=True)
     weights = part.row_weights()
-    pilot = fit_multinomial(replace(part, target=target), len(present), options, products, max_iterations=PILOT_ITERATIONS)
+    pilot = fit_multinomial(
+        replace(part, target=target),
+        len(present),
+        options,
+        products,
+        max_iterations=PILOT_ITERATIONS,
+        should_stop=should_stop,
+    )
     steps = np.array([part.decision(forest) + forest.intercept for forest in pilot.forests])
     p = softmax(steps, axis=0)
     for k in range(n_classes):

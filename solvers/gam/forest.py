@@ -10,15 +10,16 @@ gives every column a base of m0 stumps' worth of height beside those of the fore
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from solvers.gam.candidate_columns import CandidateColumns
-from solvers.gam.gram import Response
+from solvers.gam.gram import Gram, Response
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.joint_fit import best_heights
+from solvers.gam.panel_cholesky import LARGE
 from solvers.gam.stump_updates import Rules, Stumps, rules, stumps_on
 
 
@@ -108,10 +109,14 @@ class ColumnProducts(Protocol):
     def shares(self) -> np.ndarray: ...
     @property
     def total(self) -> float: ...
-    def block(self, active: np.ndarray) -> np.ndarray: ...
+    def block(self, active: np.ndarray, should_stop: ShouldStop = ...) -> np.ndarray: ...
     def combine(self, active: np.ndarray, steps: np.ndarray) -> np.ndarray: ...
-    def sweep(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> tuple[int, float]: ...
-    def swap_residual(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> float: ...
+    def sweep(
+        self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = ...
+    ) -> tuple[int, float]: ...
+    def swap_residual(
+        self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = ...
+    ) -> float | None: ...
 
 
 def fit_forest(
@@ -121,7 +126,7 @@ def fit_forest(
     options: ForestOptions,
     *,
     start: np.ndarray | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> Forest:
     """Fit a forest of `options.n_stumps` stumps.
 
@@ -134,7 +139,7 @@ def fit_forest(
     start : int array of shape (at most T,), optional
         Columns of the stumps to begin with, -1 for an empty one; none by default, which lets the first sweep choose greedily.
     should_stop : callable, optional
-        Asked before every round.
+        Asked before every round and, if it is a long one, within: the forest so far is returned.
 
     Notes
     -----
@@ -156,14 +161,14 @@ def fit_forest(
     fit = _Fit(gram, response, columns, options, start)
     history = [response.squares / 2]
     if start is not None:
-        fit.fit_leaves()
+        fit.fit_leaves(should_stop)
         history.append(fit.objective())
     is_settled = options.n_stumps == 0 or len(columns) == 0
     for _ in range(options.max_iter):
         if is_settled or should_stop():
             break
-        is_settled = fit.move_stumps() == 0
-        fit.fit_leaves()
+        is_settled = fit.move_stumps(should_stop) == 0 and not should_stop()
+        fit.fit_leaves(should_stop)
         history.append(fit.objective())
         if history[-2] - history[-1] <= options.tol * abs(history[0] - history[-1]):
             break
@@ -177,17 +182,23 @@ def penalty(forest: Forest, options: ForestOptions) -> float:
 
 
 def one_swap_residual(
-    gram: ColumnProducts, response: Response, columns: CandidateColumns, options: ForestOptions, forest: Forest
-) -> float:
+    gram: ColumnProducts,
+    response: Response,
+    columns: CandidateColumns,
+    options: ForestOptions,
+    forest: Forest,
+    should_stop: ShouldStop = never,
+) -> float | None:
     """Return the most that moving one stump alone could still gain, as a share of the empty forest's objective; O(K p).
 
-    At most 1e-9 for a forest that was fitted with `tol=0` until no stump moved.
+    None if there was no time to find out. At most 1e-9 for a forest that was fitted with `tol=0` until no stump moved.
     """
     if response.squares == 0 or len(columns) == 0:
         return 0.0
     fit = _Fit(gram, response, columns, options, forest.stump_columns())
-    fit.fit_leaves()
-    return gram.swap_residual(fit.rules, fit.correlations, fit.stumps) / (response.squares / 2)
+    fit.keep_heights(forest.columns, forest.steps)
+    residual = gram.swap_residual(fit.rules, fit.correlations, fit.stumps, should_stop)
+    return None if residual is None else residual / (response.squares / 2)
 
 
 def _within_limits(start: np.ndarray, columns: CandidateColumns, options: ForestOptions) -> np.ndarray:
@@ -237,34 +248,63 @@ class _Fit:
         self.correlations = response.correlations.copy()
         self.active = np.empty(0, dtype=np.int64)
         self.heights = np.empty(0)
+        self._base = np.zeros(len(columns))  # what the smoothing base adds to each column's height
 
-    def move_stumps(self) -> int:
+    def move_stumps(self, should_stop: ShouldStop) -> int:
         """Sweep until no stump changes its column, a few times at most; return how many changes there were."""
         changes = 0
-        for _ in range(self.options.sweeps_per_iter):
-            moved, _ = self.gram.sweep(self.rules, self.correlations, self.stumps)
+        for number in range(self.options.sweeps_per_iter):
+            if number and should_stop():
+                break
+            moved, _ = self.gram.sweep(self.rules, self.correlations, self.stumps, should_stop)
             changes += moved
             if moved == 0:
                 break
         return changes
 
-    def fit_leaves(self) -> None:
-        """Fit all heights jointly and recompute the correlations from scratch, which also removes the drift of their updates."""
-        options, response = self.options, self.response
-        share = options.smoothing + self.stumps.on_column
+    def fit_leaves(self, should_stop: ShouldStop) -> None:
+        """Fit all heights jointly; a large fit that is interrupted leaves them as they are."""
+        share = self.options.smoothing + self.stumps.on_column
         self.active = np.flatnonzero((share > 0) & (self.rules.step_scale > 0))
-        share = share[self.active]
-        self.heights = self._best_heights(options.alpha / share)
-        self.correlations = response.correlations - self.gram.combine(self.active, self.heights)
+        heights: np.ndarray
+        try:
+            heights = self._best_heights(self.options.alpha / share[self.active], should_stop)
+        except Interrupted:
+            heights = self._present_heights()[self.active]
+        self._share_out(heights, share[self.active])
+
+    def keep_heights(self, active: np.ndarray, heights: np.ndarray) -> None:
+        """Take the heights of the columns in use as they are."""
+        self.active = active
+        self._share_out(heights, self.options.smoothing + self.stumps.on_column[active])
+
+    def _share_out(self, heights: np.ndarray, share: np.ndarray) -> None:
+        """Let the stumps on each column share its height equally, which costs least.
+
+        The correlations are recomputed from scratch, which also removes the drift of their updates.
+        """
+        self.heights = heights
+        self.correlations = self.response.correlations - self.gram.combine(self.active, heights)
         per_stump = np.zeros(len(self.columns) + 1)  # the last is that of an empty stump, column -1
-        per_stump[self.active] = self.heights / share
+        per_stump[self.active] = heights / share
+        self._base = self.options.smoothing * per_stump[:-1]
         columns = self.stumps.columns
         steps = per_stump[columns]
         self.stumps = stumps_on(np.where(steps != 0, columns, -1), steps, self.columns)
 
-    def _best_heights(self, ridge: np.ndarray) -> np.ndarray:
-        block, correlations = self.gram.block(self.active), self.response.correlations[self.active]
-        return best_heights(block, correlations, ridge, l1=self.options.l1, sign=self.columns.sign[self.active])
+    def _present_heights(self) -> np.ndarray:
+        used = self.stumps.columns >= 0
+        of_stumps = np.bincount(self.stumps.columns[used], weights=self.stumps.steps[used], minlength=len(self.columns))
+        present: np.ndarray = self._base + of_stumps
+        return present
+
+    def _best_heights(self, ridge: np.ndarray, should_stop: ShouldStop) -> np.ndarray:
+        is_long = len(self.active) > LARGE or not isinstance(self.gram, Gram)
+        if is_long and should_stop():
+            raise Interrupted
+        block, correlations = self.gram.block(self.active, should_stop), self.response.correlations[self.active]
+        sign = self.columns.sign[self.active]
+        return best_heights(block, correlations, ridge, l1=self.options.l1, sign=sign, should_stop=should_stop)
 
     def objective(self) -> float:
         """Return J of the present forest."""

@@ -22,6 +22,7 @@ from numba import njit
 
 from solvers.gam.binning import Codes
 from solvers.gam.candidate_columns import CandidateColumns, bin_sums
+from solvers.gam.interruption import WORK_BETWEEN_ASKS, Interrupted, ShouldStop, never, portions
 from solvers.gam.stump_updates import Rules, Stumps, swap_residual, sweep
 
 
@@ -46,7 +47,7 @@ class Gram:
     shares: np.ndarray
     total: float
 
-    def block(self, active: np.ndarray) -> np.ndarray:
+    def block(self, active: np.ndarray, should_stop: ShouldStop = never) -> np.ndarray:
         """Return the products of some columns with each other."""
         block: np.ndarray = self.products[np.ix_(active, active)]
         return block
@@ -60,14 +61,24 @@ class Gram:
         combined: np.ndarray = _combine_rows(self.products, active, np.asarray(steps, dtype=np.float64))
         return combined
 
-    def sweep(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> tuple[int, float]:
-        """Move every stump once, in place; return how many changed their column and by how much the objective fell."""
-        moved, decrease = sweep(self.products, rules, correlations, stumps)
-        return int(moved), float(decrease)
+    def sweep(self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = never) -> tuple[int, float]:
+        """Move every stump once, in place, or those that there is time for; return how many changed their column and what was gained."""
+        moved, decrease = 0, 0.0
+        for first, last in portions(len(stumps.columns), len(correlations), should_stop):
+            more, fell = sweep(self.products, rules, correlations, stumps, first, last)
+            moved, decrease = moved + int(more), decrease + float(fell)
+        return moved, decrease
 
-    def swap_residual(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> float:
-        """Return the most that moving one stump alone could gain."""
-        return float(swap_residual(self.products, rules, correlations, stumps))
+    def swap_residual(
+        self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = never
+    ) -> float | None:
+        """Return the most that moving one stump alone could gain, None if there was no time to find out."""
+        seen = np.zeros(len(correlations) + 1, dtype=bool)
+        residual, done = 0.0, 0
+        for first, last in portions(len(stumps.columns), len(correlations), should_stop):
+            part = swap_residual(self.products, rules, correlations, stumps, first, last, seen)
+            residual, done = max(residual, float(part)), last
+        return residual if done == len(stumps.columns) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,14 @@ class Response:
     squares: float
 
 
-def build_gram(table: Codes, columns: CandidateColumns, curvature: np.ndarray | None = None, *, n_jobs: int = 1) -> Gram:
+def build_gram(
+    table: Codes,
+    columns: CandidateColumns,
+    curvature: np.ndarray | None = None,
+    *,
+    n_jobs: int = 1,
+    should_stop: ShouldStop = never,
+) -> Gram:
     """Sum the rows up to the products of all columns.
 
     Parameters
@@ -100,6 +118,13 @@ def build_gram(table: Codes, columns: CandidateColumns, curvature: np.ndarray | 
         h; 1 for every row by default, which is faster and exact.
     n_jobs : int
         Threads; the result does not depend on it.
+    should_stop : callable, optional
+        Asked between features.
+
+    Raises
+    ------
+    Interrupted
+        If it was told to stop.
 
     Notes
     -----
@@ -117,7 +142,7 @@ def build_gram(table: Codes, columns: CandidateColumns, curvature: np.ndarray | 
     """
     weights = column_weights(table, columns, curvature)
     total = float(table.n_rows if curvature is None else curvature.sum())
-    products = shared_weights(table, columns, curvature, weights, 1 / total, n_jobs)
+    products = shared_weights(table, columns, curvature, weights, 1 / total, n_jobs, should_stop)
     return Gram(products, products.diagonal().copy(), weights / total, total)
 
 
@@ -167,6 +192,7 @@ def shared_weights(
     weights: np.ndarray,
     centring: float,
     n_jobs: int,
+    should_stop: ShouldStop = never,
 ) -> np.ndarray:
     """Return the products of all columns less `centring` n_j n_k, feature pair by feature pair."""
     p = len(columns)
@@ -178,7 +204,9 @@ def shared_weights(
     pairs = np.stack([used[first], used[second]], axis=1)
     n_codes = table.n_codes
 
-    def fill(part: np.ndarray) -> None:
+    def fill(number: int, part: np.ndarray) -> None:
+        if number and should_stop():
+            raise Interrupted
         shape = (table.codes, at, columns.is_level, columns.start, n_codes, weights, centring, part, products)
         if curvature is None:
             _count_pairs(*shape)
@@ -187,11 +215,13 @@ def shared_weights(
 
     if len(pairs) == 0:
         return products
+    parts = list(_chunks(pairs, max(8 * n_jobs if n_jobs > 1 else 1, len(pairs) * table.n_rows // WORK_BETWEEN_ASKS)))
     if n_jobs == 1:
-        fill(pairs)
+        for number, part in enumerate(parts):
+            fill(number, part)
         return products
     with ThreadPoolExecutor(n_jobs) as threads:  # the kernels release the interpreter's lock
-        list(threads.map(fill, _chunks(pairs, 8 * n_jobs)))
+        list(threads.map(fill, range(len(parts)), parts))
     return products
 
 

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+
+from solvers.gam.interruption import Interrupted, ShouldStop, never
+from solvers.gam.panel_cholesky import solve_positive_definite
 
 JITTER = 1e-9
 KKT_TOLERANCE = 1e-8
 MOST_ROUNDS = 1000
 CYCLES_PER_ROUND = 3
+ROUNDS_UNASKED = 250
+"""Columns up to which all rounds together are a matter of a second."""
 
 
 def best_heights(
@@ -25,6 +30,7 @@ def best_heights(
     l1: float,
     sign: np.ndarray,
     start: np.ndarray | None = None,
+    should_stop: ShouldStop = never,
 ) -> np.ndarray:
     """Solve the problem, in closed form where it has neither an l1 penalty nor signs.
 
@@ -37,13 +43,20 @@ def best_heights(
         +1 or -1 where only heights of that sign are allowed, else 0.
     start : float64 array of shape (K,), optional
         Where to begin.
+    should_stop : callable, optional
+        Asked now and then, of a small problem never.
+
+    Raises
+    ------
+    Interrupted
+        If it was told to stop.
     """
     if l1 == 0 and not sign.any():
-        return ridge_fit(block, correlations, ridge)
-    return constrained_fit(block, correlations, ridge, l1=l1, sign=sign, start=start)
+        return ridge_fit(block, correlations, ridge, should_stop)
+    return constrained_fit(block, correlations, ridge, l1=l1, sign=sign, start=start, should_stop=should_stop)
 
 
-def ridge_fit(block: np.ndarray, correlations: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+def ridge_fit(block: np.ndarray, correlations: np.ndarray, ridge: np.ndarray, should_stop: ShouldStop = never) -> np.ndarray:
     """Solve (M + diag(ridge)) b = s0 in O(K^3).
 
     Parameters
@@ -63,10 +76,10 @@ def ridge_fit(block: np.ndarray, correlations: np.ndarray, ridge: np.ndarray) ->
     matrix = block.copy()
     matrix[np.diag_indices_from(matrix)] += ridge
     try:
-        return cho_solve(cho_factor(matrix, lower=True), correlations)
+        return solve_positive_definite(matrix, correlations, should_stop)
     except LinAlgError:
         matrix[np.diag_indices_from(matrix)] += JITTER * matrix.diagonal().mean()
-        return cho_solve(cho_factor(matrix, lower=True), correlations)
+        return solve_positive_definite(matrix, correlations, should_stop)
 
 
 def constrained_fit(
@@ -77,6 +90,7 @@ def constrained_fit(
     l1: float,
     sign: np.ndarray,
     start: np.ndarray | None = None,
+    should_stop: ShouldStop = never,
 ) -> np.ndarray:
     """Solve the problem with an l1 penalty or signs: cycles of coordinate descent, each few followed by a solve on the columns in use.
 
@@ -84,7 +98,7 @@ def constrained_fit(
     ----------
     block, correlations, ridge
         As for :func:`ridge_fit`.
-    l1, sign, start
+    l1, sign, start, should_stop
         As for :func:`best_heights`.
 
     Returns
@@ -107,16 +121,20 @@ def constrained_fit(
         violation = _descend(matrix, gradient, heights, l1, up, down, CYCLES_PER_ROUND)
         if violation <= tolerance:
             break
-        _solve_on_support(matrix, correlations, heights, l1)
+        if len(heights) > ROUNDS_UNASKED and should_stop():
+            raise Interrupted
+        _solve_on_support(matrix, correlations, heights, l1, should_stop)
     return heights
 
 
-def _solve_on_support(matrix: np.ndarray, correlations: np.ndarray, heights: np.ndarray, l1: float) -> None:
+def _solve_on_support(
+    matrix: np.ndarray, correlations: np.ndarray, heights: np.ndarray, l1: float, should_stop: ShouldStop
+) -> None:
     """Move towards the best heights on the columns in use until one of them would change its sign; the objective does not rise."""
     support = np.flatnonzero(heights)
     now = heights[support]
     pull = correlations[support] - l1 * np.sign(now)
-    target = ridge_fit(matrix[np.ix_(support, support)], pull, np.zeros(len(support)))
+    target = ridge_fit(matrix[np.ix_(support, support)], pull, np.zeros(len(support)), should_stop)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.where(target * now < 0, now / (now - target), 1.0)
     stride = float(reach.min(initial=1.0))

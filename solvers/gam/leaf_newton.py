@@ -13,6 +13,7 @@ from solvers.gam.candidate_columns import bin_sums, row_sums
 from solvers.gam.coarse_table import coarsen
 from solvers.gam.forest import Forest, ForestOptions, penalty
 from solvers.gam.gram import build_gram
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.joint_fit import best_heights
 from solvers.gam.losses import Loss
 from solvers.gam.sample import Sample
@@ -23,7 +24,14 @@ TOLERANCE = 1e-13
 
 
 def fit_leaves(
-    sample: Sample, loss: Loss, options: ForestOptions, forest: Forest, offset: np.ndarray, *, iteration: int = 0
+    sample: Sample,
+    loss: Loss,
+    options: ForestOptions,
+    forest: Forest,
+    offset: np.ndarray,
+    *,
+    iteration: int = 0,
+    should_stop: ShouldStop = never,
 ) -> Forest:
     """Return the forest with the same splits and the best heights and intercept.
 
@@ -37,6 +45,8 @@ def fit_leaves(
     offset : float64 array of shape (N,)
     iteration : int
         That of the loss's majorant.
+    should_stop : callable, optional
+        Asked before every step and within long ones: the best leaves so far are returned.
 
     Notes
     -----
@@ -57,13 +67,24 @@ def fit_leaves(
 
     now, decision = scored(forest.steps)
     for _ in range(MOST_STEPS):
+        if should_stop():
+            break
         gradient, curvature = loss.majorant(target, decision, iteration)
-        gram = build_gram(coarse, columns, weights * curvature)
         pull = weights * gradient
-        falling = gram.shares * pull.sum() - columns.sums(bin_sums(coarse, pull))
-        wanted = best_heights(
-            gram.products, falling + gram.products @ now.steps, ridge, l1=options.l1, sign=columns.sign, start=now.steps
-        )
+        try:
+            gram = build_gram(coarse, columns, weights * curvature, should_stop=should_stop)
+            falling = gram.shares * pull.sum() - columns.sums(bin_sums(coarse, pull))
+            wanted = best_heights(
+                gram.products,
+                falling + gram.products @ now.steps,
+                ridge,
+                l1=options.l1,
+                sign=columns.sign,
+                start=now.steps,
+                should_stop=should_stop,
+            )
+        except Interrupted:
+            break
         direction = wanted - now.steps
         if direction @ (gram.products @ direction + ridge * direction) <= 2 * TOLERANCE * abs(now.objective):
             break  # the quadratic promises nothing more

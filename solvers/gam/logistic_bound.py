@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 from solvers.gam.candidate_columns import bin_sums, row_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import Gram, Response, column_weights
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.losses import LogisticLoss, class_entropy
 from solvers.gam.lower_bound import Certificate, Steepest, certified, steepest_step
 from solvers.gam.relaxation import Relaxation, relaxed_ridge
@@ -34,6 +35,7 @@ def certify_logistic(
     *,
     iterations: int | None = None,
     steepest: Steepest = lambda pull: 0.0,
+    should_stop: ShouldStop = never,
 ) -> Certificate:
     """Bound the objective of the best forest from below.
 
@@ -51,6 +53,8 @@ def certify_logistic(
 
     steepest : callable, optional
         Given w (y - p), its largest product with a column that is allowed and is not in the list.
+    should_stop : callable, optional
+        Asked before every step and within: the best bound so far is returned.
 
     Notes
     -----
@@ -65,18 +69,25 @@ def certify_logistic(
     shares = column_weights(sample.table, columns, sample.weights) / weights.sum()
     heights, decision = forest.heights(len(columns)), sample.decision(forest) + forest.intercept + offset
     bound, spent = 0.0, 0
-    for step in range(1 + (STEPS if iterations is None else iterations)):
+    n_steps = STEPS if iterations is None else iterations
+    for step in range(1 + n_steps):
         gradient, curvature = loss.majorant(sample.target, decision, 0)
         pull = -weights * gradient
         correlations = columns.sums(bin_sums(sample.table, pull)) - shares * pull.sum()
         bound = max(bound, logistic_bound(sample, options, decision, max(steepest(pull), steepest_step(correlations, columns))))
-        curved = products(weights * curvature) if step < (STEPS if iterations is None else iterations) else None
+        if step == n_steps or should_stop():
+            break
+        try:
+            curved = products(weights * curvature)
+        except Interrupted:
+            break
         if not isinstance(curved, Gram):
             break
         s0 = correlations + curved.combine(np.flatnonzero(heights), heights[heights != 0])
         squares = float(np.sum(weights * gradient**2 / curvature)) + float((s0 + correlations) @ heights)
         mu = relaxed_ridge(options, len(columns))
-        relaxation = Relaxation(curved, Response(s0, 0.0, squares), columns, mu=mu, l1=options.l1, start=heights)
+        response = Response(s0, 0.0, squares)
+        relaxation = Relaxation(curved, response, columns, mu=mu, l1=options.l1, start=heights, should_stop=should_stop)
         heights = relaxation.solve(SWEEPS_PER_STEP)
         decision = offset + row_sums(sample.table, columns.scores(heights, sample.table.n_codes))
         decision += loss.best_constant(sample.target, weights, decision)

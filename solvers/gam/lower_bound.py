@@ -19,6 +19,7 @@ import numpy as np
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions
 from solvers.gam.gram import Gram, Response
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.relaxation import Relaxation, relaxed_ridge
 
 SWEEPS_PER_BOUND = 10
@@ -68,6 +69,7 @@ def certify(
     n_rows: int,
     iterations: int | None = None,
     steepest: Steepest = lambda heights: 0.0,
+    should_stop: ShouldStop = never,
 ) -> Certificate:
     """Bound the objective of the best forest from below.
 
@@ -82,6 +84,8 @@ def certify(
         Sweeps of the relaxation, instead of that limit (without a Gram: rounds of ten sweeps and more on some columns).
     steepest : callable, optional
         Given heights, the largest |u'r| over columns u that are allowed and are not in the list.
+    should_stop : callable, optional
+        Asked now and then: the best bound so far is returned.
 
     Notes
     -----
@@ -93,10 +97,10 @@ def certify(
     if options.alpha == 0:
         return Certificate(objective, None, None, "alpha", 0)
     if isinstance(products, Gram):
-        bound, spent = _bound_on_gram(products, response, columns, options, forest, n_rows, iterations, steepest)
+        bound, spent = _bound_on_gram(products, response, columns, options, forest, n_rows, iterations, steepest, should_stop)
     else:
         rounds = ROUNDS if iterations is None else iterations
-        bound, spent = _bound_on_rows(products, response, columns, options, forest, rounds, steepest)
+        bound, spent = _bound_on_rows(products, response, columns, options, forest, rounds, steepest, should_stop)
     return certified(objective, bound, spent)
 
 
@@ -109,6 +113,7 @@ def _bound_on_gram(
     n_rows: int,
     iterations: int | None,
     steepest: Steepest,
+    should_stop: ShouldStop,
 ) -> tuple[float, int]:
     """Sweep over all columns from the fitted heights; return the best bound and the sweeps."""
 
@@ -116,11 +121,12 @@ def _bound_on_gram(
         return dual_bound(heights, correlations, response, columns, options, steepest=steepest(heights))
 
     mu = relaxed_ridge(options, len(columns))
-    relaxation = Relaxation(gram, response, columns, mu=mu, l1=options.l1, start=forest.heights(len(columns)))
+    start = forest.heights(len(columns))
+    relaxation = Relaxation(gram, response, columns, mu=mu, l1=options.l1, start=start, should_stop=should_stop)
     bound = bound_of(relaxation.heights, relaxation.correlations)
     budget = WORK_PER_ROW * min(max(n_rows, FEWEST_ROWS), MOST_ROWS) / len(columns)
     sweeps, most = 0, MOST_SWEEPS if iterations is None else iterations
-    while sweeps < most and (iterations is not None or budget > 0):
+    while sweeps < most and (iterations is not None or budget > 0) and not should_stop():
         step = min(SWEEPS_PER_BOUND, most - sweeps)
         changed, _ = relaxation.descend(step)
         sweeps += step
@@ -139,6 +145,7 @@ def _bound_on_rows(
     forest: Forest,
     rounds: int,
     steepest: Steepest,
+    should_stop: ShouldStop,
 ) -> tuple[float, int]:
     """Solve the relaxation on the columns in use and, round by round, the columns that it lacks most; return bound and rounds.
 
@@ -153,13 +160,20 @@ def _bound_on_rows(
     correlations = response.correlations - products.combine(part, heights[part])
     bound, spent = bound_of(heights, correlations), 0
     for _ in range(rounds):
+        if should_stop():
+            break
         lacking = np.flatnonzero(allowed_pull(correlations, columns) > mu * np.abs(heights).sum() + l1)
         lacking = np.setdiff1d(lacking, part)
         worst = np.argsort(-allowed_pull(correlations, columns)[lacking], kind="stable")
         part = np.sort(np.concatenate([part, lacking[worst[:COLUMNS_PER_ROUND]]]))
-        gram = Gram(products.block(part), products.diagonal[part], products.shares[part], products.total)
+        try:
+            block = products.block(part, should_stop)
+        except Interrupted:
+            break
+        gram = Gram(block, products.diagonal[part], products.shares[part], products.total)
         mine = Response(response.correlations[part], response.mean, response.squares)
-        relaxation = Relaxation(gram, mine, columns.subset(part), mu=mu, l1=l1, start=heights[part])
+        some = columns.subset(part)
+        relaxation = Relaxation(gram, mine, some, mu=mu, l1=l1, start=heights[part], should_stop=should_stop)
         heights[part] = relaxation.solve()
         correlations = response.correlations - products.combine(part, heights[part])
         bound, spent = max(bound, bound_of(heights, correlations)), spent + 1

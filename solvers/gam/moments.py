@@ -14,6 +14,7 @@ from numba import njit
 from solvers.gam.binning import BinnedTable
 from solvers.gam.candidate_columns import CandidateColumns, bin_sums
 from solvers.gam.gram import Gram, Response, column_weights, response_origin, shared_weights
+from solvers.gam.interruption import ShouldStop, never
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ def fold_moments(
     weights: np.ndarray | None = None,
     *,
     n_jobs: int = 1,
+    should_stop: ShouldStop = never,
 ) -> list[Moments]:
     """Sum up the rows of every fold, each row once.
 
@@ -97,6 +99,8 @@ def fold_moments(
     fold : int array of shape (N,)
         Fold of each row, 0 .. K - 1; rows of a negative fold are left out.
     weights : float array of shape (N,), optional
+    should_stop : callable, optional
+        Asked now and then; :class:`~solvers.gam.interruption.Interrupted` if it says yes.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def fold_moments(
         column_weight = column_weights(part, columns, h)
         folds.append(
             Moments(
-                shared_weights(part, columns, h, column_weight, 0.0, n_jobs),
+                shared_weights(part, columns, h, column_weight, 0.0, n_jobs, should_stop),
                 column_weight,
                 columns.sums(bin_sums(part, weighted)),
                 float(len(rows) if h is None else h.sum()),

@@ -6,13 +6,13 @@ iteration of the logistic fit. All classes share the products under the sample w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, penalty
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.losses import ClassLoss
 from solvers.gam.reweighted_fit import MOST_ITERATIONS, Products, ReweightedFit
 from solvers.gam.sample import Sample
@@ -43,7 +43,7 @@ def fit_multinomial(
     products: Products,
     *,
     max_iterations: int = MOST_ITERATIONS,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> ClassForests:
     """Fit a forest of `options.n_stumps` stumps to each class.
 
@@ -59,7 +59,7 @@ def fit_multinomial(
     max_iterations : int
         Cycles over the classes.
     should_stop : callable, optional
-        Asked before every cycle.
+        Asked before every cycle and within.
 
     Notes
     -----
@@ -78,7 +78,7 @@ def fit_multinomial(
     fits = []
     for k in range(n_classes):
         one = Sample(sample.table, sample.columns, (target == k).astype(np.float64), sample.weights)
-        fits.append(ReweightedFit(one, ClassLoss(), options, once, _offset(decisions, k)))
+        fits.append(ReweightedFit(one, ClassLoss(), options, once, _offset(decisions, k), should_stop=should_stop))
 
     def objective() -> float:
         loss = logsumexp(decisions, axis=0) - decisions[target, np.arange(len(target))]
@@ -89,6 +89,8 @@ def fit_multinomial(
         if should_stop() or fits[0].is_constant:
             break
         for k, fit in enumerate(fits):
+            if k and should_stop():
+                break
             fit.move_to(_offset(decisions, k))
             fit.improve()
             decisions[k] = fit.steps + fit.forest.intercept

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from solvers.gam.forest import Forest, fit_forest, penalty
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.leaf_newton import fit_leaves
 from solvers.gam.losses import ClassLoss, Loss
 from solvers.gam.reweighted_fit import MOST_ITERATIONS
@@ -19,7 +20,7 @@ from solvers.gam.training import Training
 CLASS_CYCLES = 25
 
 
-def refit_leaves(training: Training, forests: Sequence[Forest]) -> Training:
+def refit_leaves(training: Training, forests: Sequence[Forest], should_stop: ShouldStop = never) -> Training:
     """Return the training with other splits: the columns and multiplicities of the given forests, all leaves jointly optimal.
 
     Parameters
@@ -27,28 +28,32 @@ def refit_leaves(training: Training, forests: Sequence[Forest]) -> Training:
     training : Training
     forests : sequence of Forest
         One for each output.
+    should_stop : callable, optional
+        Asked now and then; the leaves are then the best so far.
     """
     if training.sums is not None:
         options = replace(training.options, max_iter=0)
-        fitted = fit_forest(*training.sums, training.sample.columns, options, start=forests[0].stump_columns())
+        fitted = fit_forest(
+            *training.sums, training.sample.columns, options, start=forests[0].stump_columns(), should_stop=should_stop
+        )
         return replace(training, forests=(fitted,), objective=fitted.objective)
     if len(forests) > 1:
-        return _refit_classes(training, list(forests))
+        return _refit_classes(training, list(forests), should_stop)
     sample = training.sample
     loss = training.loss.scaled_to(sample.target - sample.row_offsets(), sample.row_weights())
-    fitted = _refit(sample, loss, training, forests[0], sample.row_offsets())
+    fitted = _refit(sample, loss, training, forests[0], sample.row_offsets(), should_stop)
     return replace(training, forests=(fitted,), objective=fitted.objective)
 
 
-def _refit(sample: Sample, loss: Loss, training: Training, forest: Forest, offset: Floats) -> Forest:
+def _refit(sample: Sample, loss: Loss, training: Training, forest: Forest, offset: Floats, should_stop: ShouldStop) -> Forest:
     decision = offset + sample.decision(forest)
     intercept = loss.best_constant(sample.target, sample.row_weights(), decision)
     value = float(sample.row_weights() @ loss.value(sample.target, decision + intercept))
     start = replace(forest, intercept=intercept, objective=value + penalty(forest, training.options))
-    return fit_leaves(sample, loss, training.options, start, offset, iteration=MOST_ITERATIONS)
+    return fit_leaves(sample, loss, training.options, start, offset, iteration=MOST_ITERATIONS, should_stop=should_stop)
 
 
-def _refit_classes(training: Training, forests: list[Forest]) -> Training:
+def _refit_classes(training: Training, forests: list[Forest], should_stop: ShouldStop) -> Training:
     """Refit class by class, the others fixed, until the objective falls no more."""
     sample, options = training.sample, training.options
     target = sample.target.astype(np.int64)
@@ -57,10 +62,11 @@ def _refit_classes(training: Training, forests: list[Forest]) -> Training:
     for _ in range(CLASS_CYCLES):
         for k, forest in enumerate(forests):
             one = replace(sample, target=(target == k).astype(np.float64))
-            forests[k] = _refit(one, ClassLoss(), training, forest, -logsumexp(np.delete(decisions, k, axis=0), axis=0))
+            others = -logsumexp(np.delete(decisions, k, axis=0), axis=0)
+            forests[k] = _refit(one, ClassLoss(), training, forest, others, should_stop)
             decisions[k] = sample.decision(forests[k]) + forests[k].intercept
         loss = logsumexp(decisions, axis=0) - decisions[target, np.arange(len(target))]
         before, objective = objective, float(sample.row_weights() @ loss) + sum(penalty(forest, options) for forest in forests)
-        if before - objective <= options.tol * abs(training.history[0] - objective):
+        if before - objective <= options.tol * abs(training.history[0] - objective) or should_stop():
             break
     return replace(training, forests=tuple(forests), objective=objective)

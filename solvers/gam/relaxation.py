@@ -17,8 +17,11 @@ from numba import njit
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.forest import ForestOptions
 from solvers.gam.gram import Gram, Response
+from solvers.gam.interruption import ShouldStop, never, portions
 
 TOLERANCE = 1e-8
+SWEPT_UNASKED = 2000
+"""Columns up to which ten sweeps are a matter of a fraction of a second."""
 
 
 def relaxed_ridge(options: ForestOptions, n_columns: int) -> float:
@@ -37,6 +40,8 @@ class Relaxation:
     mu, l1 : float
     start : float array of shape (p,), optional
         Heights to begin with.
+    should_stop : callable, optional
+        Asked within long sweeps: any heights are as good as a start or for a bound.
 
     Attributes
     ----------
@@ -55,8 +60,9 @@ class Relaxation:
         mu: float,
         l1: float = 0.0,
         start: np.ndarray | None = None,
+        should_stop: ShouldStop = never,
     ) -> None:
-        self.mu, self._l1 = mu, l1
+        self.mu, self._l1, self._should_stop = mu, l1, should_stop
         self.heights = np.zeros(len(columns)) if start is None else np.array(start, dtype=np.float64)
         self._gram, self._response = gram, response
         self._up = (columns.sign >= 0).astype(np.float64)
@@ -70,17 +76,40 @@ class Relaxation:
 
     def descend(self, sweeps: int) -> tuple[int, float]:
         """Sweep over all columns; return how many heights changed and the largest violation that the last sweep met."""
-        changed, worst = _descend(
-            self._gram.products, self.correlations, self.heights, self.mu, self._l1, self._up, self._down, sweeps
-        )
+        changed, worst = 0, 0.0
+        for number in range(sweeps):
+            if number and len(self.heights) > SWEPT_UNASKED and self._should_stop():
+                break
+            more, worst = self._sweep()
+            changed += more
+            if more == 0:
+                break
         self.refresh()
-        return int(changed), float(worst)
+        return changed, worst
+
+    def _sweep(self) -> tuple[int, float]:
+        variation, changed, worst = float(np.abs(self.heights).sum()), 0, 0.0
+        for first, last in portions(len(self.heights), len(self.heights), self._should_stop):
+            more, violation, variation = _descend(
+                self._gram.products,
+                self.correlations,
+                self.heights,
+                variation,
+                self.mu,
+                self._l1,
+                self._up,
+                self._down,
+                first,
+                last,
+            )
+            changed, worst = changed + int(more), max(worst, float(violation))
+        return changed, worst
 
     def solve(self, max_sweeps: int = 1000) -> np.ndarray:
         """Sweep until no optimality condition is violated by more than 1e-8 of the largest correlation; return the heights."""
         tolerance = TOLERANCE * np.abs(self._response.correlations).max(initial=0.0)
         for _ in range(0, max_sweeps, 10):
-            if self.descend(10)[1] <= tolerance:
+            if self.descend(10)[1] <= tolerance or self._should_stop():
                 break
         return self.heights
 
@@ -121,30 +150,25 @@ def stumps_of(heights: np.ndarray, n_stumps: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _descend(products, correlations, heights, mu, l1, up, down, sweeps):  # type: ignore[no-untyped-def]
-    p = heights.size
+def _descend(products, correlations, heights, variation, mu, l1, up, down, first, last):  # type: ignore[no-untyped-def]
+    """Go through some columns once; return how many changed, the worst violation and the sum of all |b|."""
     changed, worst = 0, 0.0
-    for _ in range(sweeps):
-        worst = 0.0
-        variation = np.abs(heights).sum()
-        for j in range(p):
-            curvature = products[j, j]
-            if curvature <= 0.0:
-                continue
-            old = heights[j]
-            pull = correlations[j] + curvature * old
-            others = max(variation - abs(old), 0.0)
-            size = max(max(up[j] * pull, -down[j] * pull) - mu * others - l1, 0.0) / (curvature + mu)
-            new = size if pull > 0 else -size
-            if new == old:
-                continue
-            changed += 1
-            worst = max(worst, abs(new - old) * (curvature + mu))
-            variation = others + size
-            heights[j] = new
-            row, change = products[j], new - old
-            for k in range(p):
-                correlations[k] -= change * row[k]
-        if worst == 0.0:
-            break
-    return changed, worst
+    for j in range(first, last):
+        curvature = products[j, j]
+        if curvature <= 0.0:
+            continue
+        old = heights[j]
+        pull = correlations[j] + curvature * old
+        others = max(variation - abs(old), 0.0)
+        size = max(max(up[j] * pull, -down[j] * pull) - mu * others - l1, 0.0) / (curvature + mu)
+        new = size if pull > 0 else -size
+        if new == old:
+            continue
+        changed += 1
+        worst = max(worst, abs(new - old) * (curvature + mu))
+        variation = others + size
+        heights[j] = new
+        row, change = products[j], new - old
+        for k in range(heights.size):
+            correlations[k] -= change * row[k]
+    return changed, worst, variation

@@ -6,7 +6,6 @@ optimisation problem and not always a better model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from solvers.gam.candidate_columns import CandidateColumns
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, fit_forest
 from solvers.gam.gram import Gram, Response
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.relaxation import Relaxation, relaxed_ridge, stumps_of
 
 DROPPED_SHARE = 0.3
@@ -30,7 +30,7 @@ def best_forest(
     init: Init = "greedy",
     n_restarts: int = 0,
     rng: np.random.Generator | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> Forest:
     """Fit forests from several starts and return the one of the lowest objective.
 
@@ -52,9 +52,10 @@ def best_forest(
     )
     if init != "relaxation" or not from_relaxation:
         forests.append(fit_forest(gram, response, columns, options, should_stop=should_stop))
-    if from_relaxation and isinstance(gram, Gram):
-        heights = Relaxation(gram, response, columns, mu=relaxed_ridge(options, len(columns)), l1=options.l1).solve()
-        start = stumps_of(heights, options.n_stumps)
+    if from_relaxation and isinstance(gram, Gram) and not (forests and should_stop()):
+        mu = relaxed_ridge(options, len(columns))
+        relaxation = Relaxation(gram, response, columns, mu=mu, l1=options.l1, should_stop=should_stop)
+        start = stumps_of(relaxation.solve(), options.n_stumps)
         forests.append(fit_forest(gram, response, columns, options, start=start, should_stop=should_stop))
     best = min(forests, key=lambda forest: forest.objective)
     for number in range(1, n_restarts + 1):

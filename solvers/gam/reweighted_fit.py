@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
 from solvers.gam.candidate_columns import bin_sums
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, fit_forest, penalty
 from solvers.gam.gram import Response
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.leaf_newton import fit_leaves
 from solvers.gam.losses import Loss
 from solvers.gam.restarts import Init, best_forest
@@ -28,6 +30,13 @@ MOST_TRIALS = 5
 ROUNDS = 3
 
 Products = Callable[[np.ndarray | None], ColumnProducts]
+"""From curvatures, None for 1, to the products of the columns."""
+
+
+class StoppableProducts(Protocol):
+    """The same, and they can be interrupted while the rows are summed up."""
+
+    def __call__(self, curvature: np.ndarray | None, /, *, should_stop: ShouldStop = ...) -> ColumnProducts: ...
 
 
 def fit_reweighted(
@@ -41,7 +50,7 @@ def fit_reweighted(
     rng: np.random.Generator | None = None,
     start: Forest | None = None,
     max_iterations: int = MOST_ITERATIONS,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> Forest:
     """Fit a forest to a loss.
 
@@ -59,7 +68,7 @@ def fit_reweighted(
         Where to go on from, instead.
     max_iterations : int
     should_stop : callable, optional
-        Asked before every iteration.
+        Asked before every iteration and within.
 
     Returns
     -------
@@ -70,7 +79,7 @@ def fit_reweighted(
     -----
     O(N D) an iteration, of which a few (for quantile loss all, for Huber loss one) O(N D^2).
     """
-    fit = ReweightedFit(sample, loss, options, products, sample.row_offsets(), start)
+    fit = ReweightedFit(sample, loss, options, products, sample.row_offsets(), start, should_stop)
     for iteration in range(max_iterations):
         if should_stop() or fit.is_done:
             break
@@ -105,8 +114,9 @@ class ReweightedFit:
         products: Products,
         offset: np.ndarray,
         start: Forest | None = None,
+        should_stop: ShouldStop = never,
     ) -> None:
-        self.sample, self.options, self.offset = sample, options, offset
+        self.sample, self.options, self.offset, self._should_stop = sample, options, offset, should_stop
         self._weights = sample.row_weights()
         self.loss = loss.scaled_to(sample.target - offset, self._weights)
         self._build = products
@@ -134,7 +144,16 @@ class ReweightedFit:
         self.is_done = self.is_constant
 
     def improve(self, fit: Callable[..., Forest] = fit_forest) -> None:
-        """Fit the present quadratic; with `fit` in place of moving on from the present stumps."""
+        """Fit the present quadratic; with `fit` in place of moving on from the present stumps.
+
+        If it is interrupted, the forest stays as it is.
+        """
+        try:
+            self._improve(fit)
+        except Interrupted:
+            self.is_done = True
+
+    def _improve(self, fit: Callable[..., Forest]) -> None:
         gradient, curvature = self.loss.majorant(self.sample.target, self.decision, self._iteration)
         gradient, curvature = self._weights * gradient, self._weights * curvature
         if self._products is None or self._iteration in NEW_PRODUCTS_AT or self.loss.is_reweighted_always:
@@ -180,12 +199,14 @@ class ReweightedFit:
             falling = -slopes / scale
             squares = max(0.0, residual / scale**2 + 2 * float(falling[forest.columns] @ forest.steps) + along)
             response = Response(falling + curved, 0.0, squares)
-            start = {"start": forest.stump_columns()} if fit is fit_forest else {}
-            candidate = fit(products, response, columns, self._scaled_options(scale), **start)
+            how = {"start": forest.stump_columns(), "should_stop": self._should_stop} if fit is fit_forest else {}
+            candidate = fit(products, response, columns, self._scaled_options(scale), **how)
             steps = self.sample.decision(candidate)
             candidate = self._scored(candidate, steps)
             if candidate.objective < forest.objective:
                 return (replace(candidate, history=(*forest.history, candidate.objective)), steps), candidate
+            if self._should_stop():
+                raise Interrupted
             scale *= 2
         return None, candidate
 
@@ -194,7 +215,7 @@ class ReweightedFit:
         heights = self.forest.heights(len(self.sample.columns))[rejected.columns]
         start = replace(rejected, steps=heights)
         start = self._scored(start, self.sample.decision(start))
-        fitted = fit_leaves(self.sample, self.loss, self.options, start, self.offset, iteration=self._iteration)
+        fitted = self._best_leaves(start)
         if not fitted.objective < self.forest.objective:
             return None
         used = fitted.steps != 0
@@ -226,5 +247,16 @@ class ReweightedFit:
         return replace(forest, intercept=intercept, objective=value + penalty(forest, self.options))
 
     def _fit_leaves(self) -> None:
-        self.forest = fit_leaves(self.sample, self.loss, self.options, self.forest, self.offset, iteration=self._iteration)
+        self.forest = self._best_leaves(self.forest)
         self.steps = self.sample.decision(self.forest)
+
+    def _best_leaves(self, forest: Forest) -> Forest:
+        return fit_leaves(
+            self.sample,
+            self.loss,
+            self.options,
+            forest,
+            self.offset,
+            iteration=self._iteration,
+            should_stop=self._should_stop,
+        )

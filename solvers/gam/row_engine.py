@@ -17,6 +17,7 @@ from solvers.gam.candidate_columns import CandidateColumns, bin_sums, row_sums
 from solvers.gam.coarse_table import coarsen
 from solvers.gam.forest import ColumnProducts
 from solvers.gam.gram import build_gram, column_weights
+from solvers.gam.interruption import ShouldStop, never, portions
 from solvers.gam.stump_updates import Rules, Stumps, add_row, choose_column, put_in, swap_gain, take_out
 
 GRAM_MEMORY_LIMIT = 2**31
@@ -33,6 +34,7 @@ def column_products(
     engine: Engine = "auto",
     memory_limit: int = GRAM_MEMORY_LIMIT,
     n_jobs: int = 1,
+    should_stop: ShouldStop = never,
 ) -> ColumnProducts:
     """Return the products of all columns: in memory if 8 p^2 bytes are within the limit, else on demand.
 
@@ -48,10 +50,12 @@ def column_products(
         Bytes.
     n_jobs : int
         Threads that sum the rows up.
+    should_stop : callable, optional
+        Asked while they are summed up; :class:`~solvers.gam.interruption.Interrupted` if it says yes.
     """
     fits = 8 * len(columns) ** 2 <= memory_limit
     if engine == "gram" or (engine == "auto" and fits):
-        return build_gram(table, columns, curvature, n_jobs=n_jobs)
+        return build_gram(table, columns, curvature, n_jobs=n_jobs, should_stop=should_stop)
     return RowProducts(table, columns, curvature, memory_limit=memory_limit)
 
 
@@ -103,12 +107,12 @@ class RowProducts:
         self._kept[column] = row
         return row
 
-    def block(self, active: np.ndarray) -> np.ndarray:
+    def block(self, active: np.ndarray, should_stop: ShouldStop = never) -> np.ndarray:
         """Return the products of some columns with each other; O(N D'^2) for the D' features they are of."""
         order = np.argsort(active)
         coarse, columns = coarsen(self.table, self.columns, active[order])
         block = np.empty((len(active), len(active)))
-        block[np.ix_(order, order)] = build_gram(coarse, columns, self.curvature).products
+        block[np.ix_(order, order)] = build_gram(coarse, columns, self.curvature, should_stop=should_stop).products
         return block
 
     def combine(self, active: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -119,30 +123,40 @@ class RowProducts:
         decision -= float(self.shares[active] @ steps)
         return self.columns.sums(bin_sums(self.table, self.curvature * decision))
 
-    def sweep(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> tuple[int, float]:
-        """Move every stump once, in place; return how many changed their column and by how much the objective fell."""
+    def sweep(self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = never) -> tuple[int, float]:
+        """Move every stump once, in place, or those that there is time for; return how many changed their column and what was gained."""
         gains = np.empty(len(correlations))
         moved, decrease = 0, 0.0
-        for t, old in enumerate(stumps.columns.tolist()):
-            if old >= 0:
-                take_out(self.row(old), correlations, stumps, t, rules.feature)
-            new = int(choose_column(rules, correlations, stumps, old, gains))
-            moved += new != old
-            decrease += float(put_in(rules, correlations, stumps, t, old, new))
-            if new >= 0:
-                add_row(self.row(new), correlations, -stumps.steps[t])
+        for first, last in portions(len(stumps.columns), self._work_of_row(), should_stop):
+            for t in range(first, last):
+                old = int(stumps.columns[t])
+                if old >= 0:
+                    take_out(self.row(old), correlations, stumps, t, rules.feature)
+                new = int(choose_column(rules, correlations, stumps, old, gains))
+                moved += new != old
+                decrease += float(put_in(rules, correlations, stumps, t, old, new))
+                if new >= 0:
+                    add_row(self.row(new), correlations, -stumps.steps[t])
         return moved, decrease
 
-    def swap_residual(self, rules: Rules, correlations: np.ndarray, stumps: Stumps) -> float:
-        """Return the most that moving one stump alone could gain."""
+    def swap_residual(
+        self, rules: Rules, correlations: np.ndarray, stumps: Stumps, should_stop: ShouldStop = never
+    ) -> float | None:
+        """Return the most that moving one stump alone could gain, None if there was no time to find out."""
         gains = np.empty(len(correlations))
-        residual = 0.0
-        for column, t in zip(*np.unique(stumps.columns, return_index=True), strict=True):
-            without = correlations.copy()
-            if column >= 0:
-                add_row(self.row(int(column)), without, stumps.steps[t])
-            residual = max(residual, float(swap_gain(rules, without, stumps, int(column), gains)))
-        return residual
+        used, example = np.unique(stumps.columns, return_index=True)
+        residual, done = 0.0, 0
+        for first, last in portions(len(used), self._work_of_row(), should_stop):
+            for column, t in zip(used[first:last].tolist(), example[first:last].tolist(), strict=True):
+                without = correlations.copy()
+                if column >= 0:
+                    add_row(self.row(column), without, stumps.steps[t])
+                residual = max(residual, float(swap_gain(rules, without, stumps, column, gains)))
+            done = last
+        return residual if done == len(used) else None
+
+    def _work_of_row(self) -> int:
+        return len(self.columns) + int(self.table.codes.size)
 
 
 @njit(cache=True, nogil=True)

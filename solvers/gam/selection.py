@@ -17,7 +17,9 @@ from sklearn.model_selection import check_cv
 
 from solvers.gam.bands import Spread, resampled_spread
 from solvers.gam.candidate_columns import bin_sums
-from solvers.gam.fold_search import PILOT_ALPHA, FoldFits, FoldSearch, GridPoint
+from solvers.gam.fold_search import PILOT_ALPHA, Fold, FoldFits, FoldSearch, GridPoint
+from solvers.gam.forest import Forest
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.losses import LogisticLoss, Loss, PoissonLoss, QuantileLoss
 from solvers.gam.parameters import Count, FitParameters, Number
 from solvers.gam.row_errors import row_error
@@ -147,6 +149,10 @@ class Selection:
         chosen = min(near, key=lambda g: (self.points[g].n_stumps, -self.points[g].alpha))
         return Choice(self.points[chosen], float(means[chosen]), float(stderrs[chosen]))
 
+    def first_fit(self, point: GridPoint) -> tuple[Forest, ...]:
+        """Return the forests of a point that were fitted to the rows of the first fold."""
+        return self.forests[0][self.points.index(point)]
+
     def jackknife(self, sample: Sample, point: GridPoint) -> tuple[Spread | None, ...]:
         """Return the spread of each output that the fits of a point to the folds show."""
         number = self.points.index(point)
@@ -175,7 +181,7 @@ def select(
     folds: Folds,
     *,
     n_classes: int = 2,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
     report: Callable[[float], None] = lambda fraction: None,
 ) -> Selection:
     """Fit and score all points of a grid on all folds.
@@ -191,7 +197,7 @@ def select(
         Rows to fit and rows to hold out.
     n_classes : int
     should_stop : callable, optional
-        Asked between fits; only folds that are done count, the first in any case.
+        Asked now and then. Only folds that are done count, or of the first one the points that are, the constant model in any case.
     report : callable, optional
         Told the share that is done.
 
@@ -201,17 +207,26 @@ def select(
     """
     unit = alpha_unit(sample, loss)
     points = grid.points(unit)
-    search = FoldSearch(sample, loss, parameters, points, n_classes, PILOT_ALPHA * unit)
-    errors, weights, fits = [], [], []
+    search = FoldSearch(sample, loss, parameters, points, n_classes, PILOT_ALPHA * unit, should_stop)
+    done: list[Fold] = []
     for number, (train, test) in enumerate(folds):
-        if number and should_stop():
+        try:
+            fold = search.run(train, test)
+        except Interrupted:
+            fold = search.constant(train, test)
+        if done and len(fold.errors) < len(points):
             break
-        fold = search.run(train, test)
-        errors.append(fold.errors)
-        weights.append(fold.weight)
-        fits.append(fold.fits)
+        done.append(fold)
         report((number + 1) / len(folds))
-    return Selection(row_error(loss, n_classes).metric, points, np.array(errors).T, np.array(weights), tuple(fits))
+        if should_stop():
+            break
+    return Selection(
+        row_error(loss, n_classes).metric,
+        points[: len(done[0].errors)],
+        np.array([fold.errors for fold in done]).T,
+        np.array([fold.weight for fold in done]),
+        tuple(fold.fits for fold in done),
+    )
 
 
 def alpha_unit(sample: Sample, loss: Loss) -> float:

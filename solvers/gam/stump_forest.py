@@ -22,13 +22,15 @@ from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import CodedColumn, Floats
 from solvers.gam.training import prepare
 
+FITTING_SHARE, PROOF_SHARE = 0.75, 0.85
+"""Of the time, when the search for a model ends, and when the proof of its quality."""
+
 
 class Monitor(Protocol):
     """What watches a long fit; the context of an operation is one."""
 
-    @property
-    def stop(self) -> bool:
-        """Whether to end with the best model so far."""
+    def is_over(self, share: float) -> bool:
+        """Return whether this share of the time is over, or what is asked for is the best model so far."""
 
     def report(self, *, fraction: float | None = None) -> None:
         """Take note of the share of the work that is done."""
@@ -37,7 +39,9 @@ class Monitor(Protocol):
 class Unwatched:
     """No monitor."""
 
-    stop = False
+    def is_over(self, share: float) -> bool:
+        """There is no hurry."""
+        return False
 
     def report(self, *, fraction: float | None = None) -> None:
         """Ignore."""
@@ -60,7 +64,7 @@ class StumpForest(FittedGam):
         for name in self._get_param_names():
             setattr(self, name, arguments[name])
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
         """Return the parameters, checked."""
         return FitParameters.checked({name: getattr(self, name) for name in FitParameters.model_fields if hasattr(self, name)})
 
@@ -69,9 +73,9 @@ class StumpForest(FittedGam):
         return fit_additive(
             sample,
             loss,
-            self._parameters(),
+            self.checked_parameters(),
             n_classes=n_classes,
-            should_stop=lambda: monitor.stop,
+            should_stop=lambda: monitor.is_over(FITTING_SHARE),
             report=lambda fraction: monitor.report(fraction=fraction),
         )
 
@@ -87,7 +91,7 @@ class StumpForest(FittedGam):
     def _prepare(
         self, columns: list[Column], reader: FeatureReader, target: Floats, weights: Floats | None, offset: Floats | None
     ) -> Sample:
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         signs = parameters.signs(reader.names, [isinstance(column, CodedColumn) for column in columns])
         sample = prepare(
             columns,
@@ -103,8 +107,9 @@ class StumpForest(FittedGam):
         self._warn(_idle_features(sample, parameters))
         return sample
 
-    def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit) -> Self:
-        self._keep(reader, model, Fitted(summarise(fit, self._parameters()), fit.spreads, fit.without_sums()))
+    def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit, monitor: Monitor) -> Self:
+        summary = summarise(fit, self.checked_parameters(), lambda: monitor.is_over(PROOF_SHARE))
+        self._keep(reader, model, Fitted(summary, fit.spreads, fit.without_sums()))
         return self
 
     def _warn(self, messages: list[str]) -> None:

@@ -123,8 +123,8 @@ def stumps_on(stump_columns: np.ndarray, steps: np.ndarray, columns: CandidateCo
 
 
 @njit(cache=True, nogil=True)
-def sweep(products, rules, correlations, stumps):  # type: ignore[no-untyped-def]
-    """Move every stump once, in their order; O(T p).
+def sweep(products, rules, correlations, stumps, first, last):  # type: ignore[no-untyped-def]
+    """Move the stumps `first`, ..., `last` - 1 once, in their order; O(p) each.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def sweep(products, rules, correlations, stumps):  # type: ignore[no-untyped-def
     """
     gains = np.empty(correlations.size)
     moved, decrease = 0, 0.0
-    for t in range(stumps.columns.size):
+    for t in range(first, last):
         old = stumps.columns[t]
         if old >= 0:
             take_out(products[old], correlations, stumps, t, rules.feature)
@@ -267,8 +267,8 @@ def _first_at_least(gains, least):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def swap_residual(products, rules, correlations, stumps):  # type: ignore[no-untyped-def]
-    """Return the most that the objective could fall by moving one stump alone, the forest left as it is; O(K p).
+def swap_residual(products, rules, correlations, stumps, first, last, seen):  # type: ignore[no-untyped-def]
+    """Return the most that the objective could fall by moving one of some stumps, the forest left as it is; O(p) for each column.
 
     Parameters
     ----------
@@ -276,12 +276,15 @@ def swap_residual(products, rules, correlations, stumps):  # type: ignore[no-unt
     rules : Rules
     correlations : float64 array of shape (p,)
     stumps : Stumps
+    first, last : int
+        The first of these stumps and the one after them.
+    seen : bool array of shape (p + 1,)
+        Columns that need no other look, the last entry for empty stumps; changed in place.
     """
     gains = np.empty(correlations.size)
     without = np.empty(correlations.size)
-    seen = np.zeros(correlations.size + 1, np.bool_)  # the last entry stands for empty stumps
     residual = 0.0
-    for t in range(stumps.columns.size):
+    for t in range(first, last):
         column = stumps.columns[t]
         if seen[column]:
             continue

@@ -6,7 +6,7 @@ the result can be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -18,13 +18,14 @@ from solvers.gam.binning import MAX_LEVELS, bin_table
 from solvers.gam.candidate_columns import candidate_columns, row_sums
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions, fit_forest, one_swap_residual
 from solvers.gam.gram import Response, respond
+from solvers.gam.interruption import Interrupted, ShouldStop, never
 from solvers.gam.level_subsets import OrderedViews, steepest_subset, with_views, without_views
 from solvers.gam.logistic_bound import certify_logistic
 from solvers.gam.losses import LogisticLoss, Loss, SquaredLoss
-from solvers.gam.lower_bound import Certificate, certify
+from solvers.gam.lower_bound import Certificate, certified, certify, dual_bound
 from solvers.gam.multinomial_fit import fit_multinomial
 from solvers.gam.restarts import Init, best_forest
-from solvers.gam.reweighted_fit import Products, fit_reweighted
+from solvers.gam.reweighted_fit import Products, StoppableProducts, fit_reweighted
 from solvers.gam.row_engine import GRAM_MEMORY_LIMIT, Engine, column_products
 from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import CodedColumn
@@ -87,9 +88,9 @@ class Training:
     history : tuple of float
         J of the best constants and after every round, iteration or cycle.
     products : callable
-        Returns products under given curvatures.
+        Returns products under given curvatures, or is interrupted.
     sums : tuple of ColumnProducts and Response, optional
-        What squared loss was fitted on.
+        What squared loss was fitted on; None where the rows could not be summed up in time.
     """
 
     views: OrderedViews
@@ -98,7 +99,7 @@ class Training:
     forests: tuple[Forest, ...]
     objective: float
     history: tuple[float, ...]
-    products: Products
+    products: StoppableProducts
     sums: tuple[ColumnProducts, Response] | None = None
 
     @property
@@ -120,7 +121,7 @@ class Training:
         """Return, for each forest, the score of each bin of each feature; not centred, shape (D, C), codes as in the table's bins."""
         return tuple(self.views.shapes(forest) for forest in self.forests)
 
-    def certify(self, iterations: int | None = None) -> Certificate:
+    def certify(self, iterations: int | None = None, should_stop: ShouldStop = never) -> Certificate:
         """Bound the objective of the best forest from below: for squared and binary logistic loss."""
         sample, options, forest = self.sample, self.options, self.forests[0]
         if self.sums is not None:
@@ -132,12 +133,34 @@ class Training:
                 n_rows=sample.table.n_rows,
                 iterations=iterations,
                 steepest=self._steepest_of_heights,
+                should_stop=should_stop,
             )
+        if isinstance(self.loss, SquaredLoss):
+            return self._certify_from_nothing()
         if isinstance(self.loss, LogisticLoss) and len(self.forests) == 1:
             return certify_logistic(
-                sample, options, forest, self.products, iterations=iterations, steepest=self._steepest_of_pull
+                sample,
+                options,
+                forest,
+                partial(self.products, should_stop=should_stop),
+                iterations=iterations,
+                steepest=self._steepest_of_pull,
+                should_stop=should_stop,
             )
         return Certificate(self.objective, None, None, "loss", 0)
+
+    def _certify_from_nothing(self) -> Certificate:
+        """Bound squared loss by the heights 0, which takes no more than the sums of the response."""
+        sample, options = self.sample, self.options
+        response = _response(sample)
+        if response.squares == 0 or options.n_stumps == 0 or len(sample.columns) == 0:
+            return certified(self.objective, self.objective, 0)
+        if options.alpha == 0:
+            return Certificate(self.objective, None, None, "alpha", 0)
+        none = np.zeros(len(sample.columns))
+        steepest = self._steepest_of_heights(none)
+        bound = dual_bound(none, response.correlations, response, sample.columns, options, steepest=steepest)
+        return certified(self.objective, bound, 0)
 
     def _steepest_of_heights(self, heights: np.ndarray) -> float:
         if not self.views.feature:
@@ -149,11 +172,14 @@ class Training:
     def _steepest_of_pull(self, pull: np.ndarray) -> float:
         return steepest_subset(self.views, pull) if self.views.feature else 0.0
 
-    def one_swap_residual(self) -> float | None:
-        """Return the most that moving one stump alone could gain, as a share of the empty forest's J; None but for squared loss."""
+    def one_swap_residual(self, should_stop: ShouldStop = never) -> float | None:
+        """Return the most that moving one stump alone could gain, as a share of the empty forest's J.
+
+        None but for squared loss, or if there was no time to find out.
+        """
         if self.sums is None:
             return None
-        return one_swap_residual(*self.sums, self.sample.columns, self.options, self.forests[0])
+        return one_swap_residual(*self.sums, self.sample.columns, self.options, self.forests[0], should_stop)
 
 
 def prepare(
@@ -199,7 +225,7 @@ def train(
     n_classes: int = 2,
     search: Search | None = None,
     computing: Computing | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> Training:
     """Fit a forest, or with more than two classes one for each.
 
@@ -213,7 +239,7 @@ def train(
     search : Search, optional
     computing : Computing, optional
     should_stop : callable, optional
-        Asked between rounds; the forest so far is returned.
+        Asked now and then; the forest so far is returned, and if there is none yet the constant model.
 
     Examples
     --------
@@ -254,14 +280,15 @@ class _Engine:
     n_classes: int
     search: Search
     computing: Computing
-    should_stop: Callable[[], bool]
+    should_stop: ShouldStop
 
     def fitted(self, views: OrderedViews, start: Training | None = None) -> Training:
         """Fit the rows, from the stumps of another fit if there is one."""
         sample, loss, options, search = views.sample, self.loss, self.options, self.search
         products = products_of(sample, self.computing)
+        watched = partial(products, should_stop=self.should_stop)
         if self.n_classes > 2:
-            classes = fit_multinomial(sample, self.n_classes, options, products, should_stop=self.should_stop)
+            classes = fit_multinomial(sample, self.n_classes, options, watched, should_stop=self.should_stop)
             return Training(views, loss, options, classes.forests, classes.objective, classes.history, products)
         how: dict[str, Any] = {
             "init": search.init,
@@ -270,9 +297,12 @@ class _Engine:
             "should_stop": self.should_stop,
         }
         if not isinstance(loss, SquaredLoss):
-            forest = fit_reweighted(sample, loss, options, products, start=None if start is None else start.forests[0], **how)
+            forest = fit_reweighted(sample, loss, options, watched, start=None if start is None else start.forests[0], **how)
             return Training(views, loss, options, (forest,), forest.objective, forest.history, products)
-        sums = _sums(sample, products)
+        try:
+            sums = _sums(sample, watched)
+        except Interrupted:
+            return self._constant(views, products)
         if start is None:
             forest = best_forest(*sums, sample.columns, options, **how)
             return Training(views, loss, options, (forest,), forest.objective, forest.history, products, sums)
@@ -280,6 +310,13 @@ class _Engine:
         forest = fit_forest(*sums, sample.columns, options, start=stumps, should_stop=self.should_stop)
         history = (*start.history, *forest.history[2:])  # the empty forest and the start are in it
         return Training(views, loss, options, (forest,), forest.objective, history, products, sums)
+
+    def _constant(self, views: OrderedViews, products: StoppableProducts) -> Training:
+        """Return the best constant under squared loss."""
+        response, none = _response(views.sample), np.empty(0, dtype=np.int64)
+        history = (response.squares / 2,)
+        forest = Forest(none, np.empty(0), none, response.mean, history[0], history, False)
+        return Training(views, self.loss, self.options, (forest,), history[0], history, products)
 
     def constants(self, sample: Sample) -> list[np.ndarray]:
         """Return the decision of the constant model, for each class if there are more than two."""
@@ -311,7 +348,7 @@ def resume(
     return Training(views, loss, options, forests, objective, history, products, sums)
 
 
-def products_of(sample: Sample, computing: Computing) -> Products:
+def products_of(sample: Sample, computing: Computing) -> StoppableProducts:
     """Return what gives the products of a sample's columns under given curvatures."""
     return partial(
         column_products,
@@ -324,8 +361,11 @@ def products_of(sample: Sample, computing: Computing) -> Products:
 
 
 def _sums(sample: Sample, products: Products) -> tuple[ColumnProducts, Response]:
-    response = respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
-    return products(sample.weights), response
+    return products(sample.weights), _response(sample)
+
+
+def _response(sample: Sample) -> Response:
+    return respond(sample.table, sample.columns, sample.target - sample.row_offsets(), sample.weights)
 
 
 def _rows_of(column: np.ndarray | CodedColumn, rows: np.ndarray) -> np.ndarray | CodedColumn:

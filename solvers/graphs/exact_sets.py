@@ -17,7 +17,7 @@ from solvers.graphs.cp_sat import LARGEST_SUM, SOLVER, UNLIMITED, VERSION, Limit
 from solvers.graphs.incidence import Incidence
 from solvers.graphs.lagrangian_bound import cover_model
 from solvers.graphs.search_claim import SearchClaim
-from solvers.graphs.silent_highs import SilentHighs
+from solvers.silent_highs import SilentHighs
 
 ROWS_PER_POLL = 2000
 

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.incidence import Incidence
-from solvers.graphs.silent_highs import SilentHighs
+from solvers.silent_highs import SilentHighs
 
 FINEST_SCALE_BITS = 20
 """A million units to a unit of cost: floors lose less than one unit of cost to a million elements."""

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from solvers.graphs.csr import Csr
-from solvers.graphs.silent_highs import SilentHighs
+from solvers.silent_highs import SilentHighs
 
 MOST_NONZEROS = 20_000
 """Larger programs take longer than their gain over plain rounding is worth."""

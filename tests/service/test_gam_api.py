@@ -17,7 +17,7 @@ import pytest
 from app.client import Client, ProblemError
 from app.jobs.sweep import sweep_orphans
 from solvers.gam.operations import kept_data
-from solvers.gam.operations.models import DEMO
+from solvers.gam.operations.models import DEMO, MODELS
 from tests.service.conftest import BOOTSTRAP_KEY
 from tests.service.live import LiveService, live_service, watch
 from tests.solvers.gam.operations.running import SMALL, csv_text, people, table
@@ -63,16 +63,27 @@ def upload(client: httpx.Client, content: bytes) -> str:
 
 def test_a_model_is_listed_shown_and_deleted(client: httpx.Client) -> None:
     fitted = post(client, "fit", FIT | {"name": "one of a kind"})
-    (listed,) = client.get("/v1/gam/models", params={"name": "one of a kind"}).json()["models"]
-    assert listed["id"] == fitted["model_id"]
-    assert (listed["details"]["target"], listed["details"]["version"]) == ("spent", 1)
-    assert "shape_functions" not in listed["details"]
-    shown = client.get(f"/v1/gam/models/{fitted['model_id']}").json()["details"]
-    assert shown | {"model_id": fitted["model_id"]} == fitted
+    page = client.get("/v1/gam/models", params={"name": "one of a kind"}).json()
+    (listed,) = page["models"]
+    assert (page["next"], listed["id"]) == (None, fitted["model_id"])
+    shown = client.get(f"/v1/gam/models/{fitted['model_id']}").json()
+    assert shown | fitted == shown
+    assert {name: value for name, value in shown.items() if name != "shape_functions"} == listed
     assert client.delete(f"/v1/gam/models/{fitted['model_id']}").status_code == 204
     for path in ("", "/shape", "/plot", "/export"):
         assert client.get(f"/v1/gam/models/{fitted['model_id']}{path}").status_code == 404
     assert post(client, "predict", {"model": fitted["model_id"], "rows": ROWS[:1]}, 422)["type"] == "/problems/unknown-file"
+
+
+def test_a_model_that_was_uploaded_is_none(client: httpx.Client, model: str) -> None:
+    content = client.get(f"/v1/files/{model}/content").content
+    copy = client.post("/v1/files", content=content, headers={"Content-Type": MODELS.media_type}).json()["id"]
+    assert client.get(f"/v1/gam/models/{copy}").status_code == 404
+    assert client.delete(f"/v1/gam/models/{copy}").status_code == 404
+    assert copy not in client.get("/v1/gam/models").text
+    problem = post(client, "predict", {"model": copy, "rows": ROWS[:1]}, 422)
+    assert problem["errors"][0]["pointer"] == "/model"
+    assert client.delete(f"/v1/files/{copy}").status_code == 204
 
 
 def test_nothing_is_left_of_a_deleted_model(gam_service: LiveService, client: httpx.Client) -> None:

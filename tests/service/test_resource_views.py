@@ -72,7 +72,7 @@ def test_views_are_for_those_who_see_the_resource(keyed_service: LiveService, ke
 def test_the_list_has_what_is_told_in_brief_and_is_searched_by_name(client: httpx.Client) -> None:
     note = make(client, "a rare name")
     (entry,) = client.get("/v1/tests/notes", params={"name": "a rare name"}).json()["notes"]
-    assert (entry["id"], entry["details"]) == (note, {"length": 11})
+    assert (entry["id"], entry["length"]) == (note, 11)
     assert client.get("/v1/tests/notes", params={"name": "rare"}).json()["notes"] == []
 
 
@@ -80,7 +80,7 @@ def test_the_newest_version_counts(client: httpx.Client) -> None:
     note = make(client, "one")
     assert [extend(client, note, text) for text in (" two", " three")] == [2, 3]
     assert client.get(f"/v1/tests/notes/{note}/end").json() == {"text": "one two three"}
-    assert client.get(f"/v1/tests/notes/{note}").json()["details"] == {"length": 13}
+    assert client.get(f"/v1/tests/notes/{note}").json()["length"] == 13
     assert client.post("/v1/tests/read-note", json={"note": note}).json() == {"text": "one two three"}
 
 

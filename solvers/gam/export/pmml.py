@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.export.output_names import OutputNames, output_names
+from solvers.gam.export.writable_names import require_writable
 from solvers.gam.shape_functions import ShapeFunction
-from solvers.operation import InvalidInput
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 has no way to write these
@@ -37,6 +37,7 @@ def to_pmml(model: AdditiveModel) -> str:
     >>> '<DiscretizeBin binValue="2.0">' in to_pmml(AdditiveModel("regression", "identity", [0.5], [[age]]))
     True
     """
+    require_writable(model, UNWRITABLE, "XML")
     names = output_names(model)
     root = Element("PMML", version="4.4", xmlns=NAMESPACE)
     SubElement(SubElement(root, "Header"), "Application", name="Foresolve")
@@ -57,28 +58,22 @@ def to_pmml(model: AdditiveModel) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode").replace("\r", "&#13;") + "\n"
 
 
-def _text(text: str) -> str:
-    if UNWRITABLE.search(text):
-        raise InvalidInput(f"{text!r:.60} holds a character that XML cannot write")
-    return text
-
-
 def _add_data_dictionary(root: Element, model: AdditiveModel, names: OutputNames) -> None:
     dictionary = SubElement(root, "DataDictionary")
     for name, per_output in zip(model.feature_names, model.shapes, strict=True):
         if per_output[0].kind == "numeric":
-            SubElement(dictionary, "DataField", name=_text(name), optype="continuous", dataType="double")
+            SubElement(dictionary, "DataField", name=name, optype="continuous", dataType="double")
         else:
-            SubElement(dictionary, "DataField", name=_text(name), optype="categorical", dataType="string")
+            SubElement(dictionary, "DataField", name=name, optype="categorical", dataType="string")
     if model.offset is not None:
-        SubElement(dictionary, "DataField", name=_text(model.offset.column), optype="continuous", dataType="double")
+        SubElement(dictionary, "DataField", name=model.offset.column, optype="continuous", dataType="double")
     target = _target(names)
     if model.classes is None:
         SubElement(dictionary, "DataField", name=target, optype="continuous", dataType="double")
     else:
         field = SubElement(dictionary, "DataField", name=target, optype="categorical", dataType=_label_type(model.classes))
         for label in model.classes:
-            SubElement(field, "Value", value=_text(str(label)))
+            SubElement(field, "Value", value=str(label))
 
 
 def _label_type(classes: tuple[Any, ...]) -> str:
@@ -170,7 +165,7 @@ def _add_levels(field: Element, shape: ShapeFunction) -> None:
     table = SubElement(values, "InlineTable")
     for level, score in zip(shape.levels, shape.scores.tolist(), strict=True):
         row = SubElement(table, "row")
-        SubElement(row, "level").text = _text(level)
+        SubElement(row, "level").text = level
         SubElement(row, "score").text = repr(score)
 
 

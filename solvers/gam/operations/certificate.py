@@ -10,6 +10,7 @@ from solvers.gam.operations.edit import ModelId
 from solvers.gam.operations.models import DEMO, read_model
 from solvers.gam.operations.refitting import training_of
 from solvers.gam.operations.table_fields import TableFields
+from solvers.gam.stump_forest import PROOF_SHARE
 from solvers.operation import Context, Operation, Resources
 
 EXAMPLES: dict[str, dict[str, Any]] = {"A tighter bound": {"model": DEMO, "iterations": 3}}
@@ -44,7 +45,7 @@ def run_certificate(request: CertificateRequest, context: Context) -> Certificat
     """Carry out a request."""
     record = read_model(context.files, request.model)
     training, _ = training_of(record, request.model, request.data, context)
-    certificate = training.certify(request.iterations)
+    certificate = training.certify(request.iterations, lambda: context.is_over(PROOF_SHARE))
     bounds = [bound for bound in (certificate.lower_bound, record.fit.lower_bound) if bound is not None]
     lower_bound = max(bounds, default=None)
     gap = None
@@ -56,7 +57,7 @@ def run_certificate(request: CertificateRequest, context: Context) -> Certificat
         gap=gap,
         gap_reason=None if lower_bound is not None else certificate.reason,
         iterations=certificate.iterations,
-        one_swap_residual=training.one_swap_residual(),
+        one_swap_residual=training.one_swap_residual(lambda: context.stop),
     )
 
 

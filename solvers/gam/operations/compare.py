@@ -220,9 +220,10 @@ def held_back_decision(record: ModelRecord, sample: Sample, fold: np.ndarray, co
     parameters = parameters_of(record)
     for k in range(FOLDS):
         held, others = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        part, loss = _rows(sample, others), parameters.make_loss()
+        fit = fit_additive(part, loss, parameters, n_classes=max(2, n_classes), should_stop=lambda: context.stop)
         if context.stop:
             raise Conflict("time ran out, or the job was cancelled, before all folds were held back")
-        fit = fit_additive(_rows(sample, others), parameters.make_loss(), parameters, n_classes=max(2, n_classes))
         table = sample.table.rows(held)
         for output, scores in enumerate(fit.scores):
             total[held, output] = row_sums(table, scores) + fit.intercepts[output]

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from solvers.gam.edit_history import HistoryEntry, new_entry, undo_entries
 from solvers.gam.edit_operations import EditOperation
 from solvers.gam.editing import Edit, ScoreChange, edit
-from solvers.gam.operations.model_record import GamModel, ModelRecord, shown_model
-from solvers.gam.operations.models import DEMO, DEMO_EDITED, MODELS, change_model, read_data, read_model
+from solvers.gam.operations.model_record import GamFields, ModelRecord, ShownShape, shown_fields, shown_shapes
+from solvers.gam.operations.models import DEMO, DEMO_EDITED, MODELS, change_model, read_data, read_model, require_version
 from solvers.gam.operations.scored_rows import ScoredRows, error_of_record, given_rows, kept_part, mean_error
 from solvers.gam.operations.table_fields import TableFields
 from solvers.operation import Context, Operation, Resources
@@ -76,13 +76,14 @@ class UndoRequest(BaseModel):
     version: int | None = Expected
 
 
-class UndoResult(BaseModel):
+class UndoResult(GamFields):
     """What was undone, and the model as it is now."""
 
+    model_id: str
     undone: list[str] = Field(description="Ids of the edits, oldest first.")
     score: float | None = Field(description="Weighted mean error on the rows kept with the model; null without.")
-    model: GamModel
-    warnings: list[str]
+    shape_functions: list[ShownShape]
+    warnings: list[str] = Field(description="Of the undoing, then of the fit.")
 
 
 class HistoryRequest(BaseModel):
@@ -125,6 +126,7 @@ def run_edit(request: EditRequest, context: Context) -> EditResult:
 
     is_kept = False
     if request.dry_run:
+        require_version(record, request.version)
         _, done, entry = change(record)
     else:
         changed, done, is_kept = change_model(context, request.model, request.version, lambda one: change(one)[:2])
@@ -159,7 +161,13 @@ def run_undo(request: UndoRequest, context: Context) -> UndoResult:
         rows, _ = kept_part(data, None)
         score = mean_error(rows, rows.decision(changed.additive_model()), error_of_record(changed))
     warnings = [*([] if data is not None else [NO_ROWS]), *([] if is_kept else [BUILT_IN])]
-    return UndoResult(undone=undone, score=score, model=shown_model(changed, request.model), warnings=warnings)
+    return UndoResult(
+        **dict(shown_fields(changed)) | {"warnings": [*warnings, *changed.warnings]},
+        model_id=request.model,
+        undone=undone,
+        score=score,
+        shape_functions=shown_shapes(changed.additive_model()),
+    )
 
 
 def run_history(request: HistoryRequest, context: Context) -> HistoryResult:

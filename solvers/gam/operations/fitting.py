@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any
 
@@ -17,30 +16,26 @@ from solvers.gam.fit_summary import FitSummary
 from solvers.gam.operations.fit_request import FitRequest, ModelParameters, Selection
 from solvers.gam.operations.model_record import FitReport, KeptForest, KeptView
 from solvers.gam.operations.training_input import Task, TrainingInput, require_finite_features, training_input
+from solvers.gam.stump_forest import FITTING_SHARE
 from solvers.gam.tables.table import ColumnType, read_table
 from solvers.gam.training import Training
 from solvers.operation import Context, InvalidInput
 
 Estimator = StumpForestRegressor | StumpForestClassifier
 
-FITTING_SHARE = 0.75
-"""Share of the time that the search may take; the rest is for the proof, the baselines and what is kept."""
-
 
 class SearchTime:
-    """Watches a fit: it ends early enough for what comes after it."""
+    """Watches a fit, and remembers whether it could not be finished."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._deadline = context.started + FITTING_SHARE * (context.deadline - context.started)
         self.was_cut_short = False
 
-    @property
-    def stop(self) -> bool:
-        """Whether to end with the best model so far."""
-        if self._context.cancelled or time.monotonic() >= self._deadline:
-            self.was_cut_short = True
-        return self.was_cut_short
+    def is_over(self, share: float) -> bool:
+        """Return whether this share of the time is over, or the fit is cancelled."""
+        is_over = self._context.is_over(share)
+        self.was_cut_short |= is_over and share <= FITTING_SHARE
+        return is_over
 
     def report(self, *, fraction: float | None = None) -> None:
         """Pass on how far the fit has come."""
@@ -56,7 +51,7 @@ def read_training_input(request: FitRequest, context: Context) -> TrainingInput:
             raise InvalidInput(f"column {name!r} is needed and cannot be ignored", pointer="/columns", column=name)
     declares_loss = "loss" in request.params.model_fields_set
     with request.data.opened(context.files, "/data") as rows:
-        table = read_table(rows, types)
+        table = read_table(rows, types, should_stop=lambda: context.is_over(FITTING_SHARE))
         found = training_input(table, roles, request.task, request.params, declares_loss=declares_loss)
         require_finite_features(found.features)
         return found
@@ -136,7 +131,7 @@ def fit_report(summary: FitSummary, training: Training | None) -> FitReport:
 
 def last_fit(estimator: Estimator) -> AdditiveFit:
     """Return the fit behind an estimator that was fitted just now."""
-    fit = estimator._fitted.fit
+    fit = estimator.fitted_.fit
     assert fit is not None
     return fit
 
@@ -151,7 +146,7 @@ def _by_label(weights: dict[str, float], target: npt.NDArray[Any]) -> dict[Any, 
 
 def resolved_parameters(estimator: Estimator, rows: TrainingInput) -> dict[str, Any]:
     """Return the parameters of the fit, with what was chosen for the caller."""
-    params = estimator._parameters().model_dump(mode="json")
+    params = estimator.checked_parameters().model_dump(mode="json")
     if isinstance(estimator, StumpForestClassifier):
         params["class_weight"] = estimator.class_weight
     if isinstance(estimator, StumpForestRegressorCV | StumpForestClassifierCV):

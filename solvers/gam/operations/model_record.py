@@ -143,8 +143,8 @@ class ShownShape(BaseModel):
     importance: float = Field(description="Weighted standard deviation of the feature's scores as a share of all.")
 
 
-class GamDetails(BaseModel):
-    """A model."""
+class GamFields(BaseModel):
+    """A model without its shapes and scores."""
 
     version: int = Field(description="1 as fitted; grows with every edit and every undoing.", ge=1)
     name: str
@@ -160,18 +160,28 @@ class GamDetails(BaseModel):
     objective: float | None
     lower_bound: float | None = Field(description="No forest under the same parameters has a lower objective.")
     gap: float | None = Field(description="(objective - lower_bound) / objective.")
-    gap_reason: str | None = Field(description="Why there is no gap: loss, alpha, average, edited.")
+    gap_reason: str | None = Field(
+        description="Why there is no gap: `loss` and `alpha` (none is known for this loss, or without a ridge), `average` (of fits, which "
+        "minimises nothing), `edited`, `not asked` (`gam/certificate` proves it), `data` (it was not asked for, and the rows that would "
+        "prove it are not kept)."
+    )
     objective_history: list[float]
     one_swap_residual: float | None = Field(
         description="Most that moving one stump could gain, as a share of the null objective."
     )
-    score: ModelScore
     baselines: dict[str, ModelScore]
+    target: str
     n_rows: int
     n_holdout: int
-    shape_functions: list[ShownShape]
     timings: dict[str, float] = Field(description="Seconds.")
     warnings: list[str]
+
+
+class GamDetails(GamFields):
+    """A model."""
+
+    score: ModelScore
+    shape_functions: list[ShownShape]
 
 
 class GamModel(GamDetails):
@@ -187,30 +197,35 @@ def shown_model(record: ModelRecord, model_id: str) -> GamModel:
 
 def shown_details(record: ModelRecord) -> GamDetails:
     """Return a model as it is shown."""
-    model, fit, edited = record.additive_model(), record.fit, record.is_edited
-    return GamDetails(
+    shapes = shown_shapes(record.additive_model())
+    return GamDetails(**dict(shown_fields(record)), score=record.score, shape_functions=shapes)
+
+
+def shown_fields(record: ModelRecord) -> GamFields:
+    """Return what is shown of a model beside its scores and shapes."""
+    fit, edited = record.fit, record.is_edited
+    return GamFields(
         version=record.version,
         name=record.name,
         created=record.created,
         task=record.task,
         loss=record.loss,
-        link=model.link,
+        link=record.model.link,
         classes=record.model.classes,
         offset=None if record.model.offset is None else record.model.offset.model_dump(),
         params=record.params,
         intercept=record.model.intercept,
-        n_steps=model.n_steps if edited else fit.n_steps,
+        n_steps=record.additive_model().n_steps if edited else fit.n_steps,
         objective=None if edited else fit.objective,
         lower_bound=None if edited else fit.lower_bound,
         gap=None if edited else fit.gap,
         gap_reason="edited" if edited else fit.gap_reason,
         objective_history=fit.history,
         one_swap_residual=None if edited else fit.one_swap_residual,
-        score=record.score,
         baselines=record.baselines,
+        target=record.data.target,
         n_rows=record.data.n_rows,
         n_holdout=record.data.n_holdout,
-        shape_functions=shown_shapes(model),
         timings=record.timings,
         warnings=record.warnings,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +14,9 @@ from solvers.gam.export.sql_dialects import DialectName
 from solvers.gam.operations import baselines, kept_data
 from solvers.gam.operations.baselines import Baselines
 from solvers.gam.operations.kept_data import KeptData
-from solvers.gam.operations.model_record import GamDetails, ModelRecord, ShownShape, shown_details, shown_shapes
+from solvers.gam.operations.model_record import GamDetails, ModelRecord, ShownShape, shown_details, shown_fields, shown_shapes
 from solvers.gam.plots import ImageFormat, importance_image, shape_image
+from solvers.gam.tables.table import LONGEST_NAME
 from solvers.operation import Conflict, Context, Files, ForesolveError, InvalidInput, NotThere, UnknownFile
 from solvers.resource import VERSION_PREFIX, Download, ResourceKind, ResourceView
 
@@ -138,10 +138,7 @@ def change_model(
             before = read_to_change(context, model_id)
             made = ModelRecord.from_bytes(MODELS.read_version(files, model_id, before.version + 1))
             return made, change(before)[1], True
-        if expected not in (None, record.version):
-            raise Conflict(
-                f"the model is at version {record.version}, not {expected}", pointer="/version", version=record.version
-            )
+        require_version(record, expected)
         changed, answer = change(record)
         changed = changed.model_copy(update={"runs": [*record.runs, context.run_id]})
         if model_id in MODELS.demos:
@@ -151,19 +148,27 @@ def change_model(
     raise Conflict("others are changing the model; try again")
 
 
+def require_version(record: ModelRecord, expected: int | None) -> None:
+    """Raise `Conflict` if a model is at another version than the expected one."""
+    if expected not in (None, record.version):
+        raise Conflict(f"the model is at version {record.version}, not {expected}", pointer="/version", version=record.version)
+
+
 class ShapeQuery(BaseModel):
     """Of what to show the shape function."""
 
     model_config = ConfigDict(extra="forbid")
 
-    feature: str | None = Field(None, description="Default: all features.", max_length=1000)
-    of_class: str | None = Field(None, alias="class", description="With more than two classes: one of them.", max_length=1000)
+    feature: str | None = Field(None, description="Default: all features.", max_length=LONGEST_NAME)
+    of_class: str | None = Field(
+        None, alias="class", description="With more than two classes: one of them.", max_length=LONGEST_NAME
+    )
 
 
 class PlotQuery(ShapeQuery):
     """What to draw."""
 
-    feature: str | None = Field(None, description="Default: the importances of all features.", max_length=1000)
+    feature: str | None = Field(None, description="Default: the importances of all features.", max_length=LONGEST_NAME)
     format: ImageFormat = "svg"
     band: float = Field(0.95, gt=0, lt=1, description="Level of the band, where standard errors are known.")
 
@@ -223,13 +228,8 @@ def _export(content: bytes, query: ExportQuery) -> Download:
 
 
 def _brief(content: bytes) -> dict[str, Any]:
-    document = json.loads(content)
-    shown = {name: document[name] for name in ("name", "created", "task", "loss", "score")}
-    return shown | {
-        "version": 1 + len(document["runs"]),
-        "target": document["data"]["target"],
-        "n_rows": document["data"]["n_rows"],
-    }
+    record = ModelRecord.from_bytes(content)
+    return {**shown_fields(record).model_dump(mode="json"), "score": record.score.model_dump(mode="json")}
 
 
 def _demo(demo_id: str) -> bytes:
@@ -263,6 +263,8 @@ MODELS: ResourceKind[GamDetails] = ResourceKind(
     demos={demo: partial(_demo, demo) for demo in (DEMO, DEMO_EDITED)},
     demo_parts={part: partial(_demo_part, part) for part in DEMO_PARTS},
     brief=_brief,
+    id_name="model_id",
+    is_sealed=True,
     retained={kept_data.PART: "gam_data_retention_days"},
     views=(
         ResourceView("shape", "Show shape functions of a model.", ShapeQuery, _show_shapes, result=Shapes),

@@ -15,7 +15,7 @@ from solvers.gam.tables.csv_rows import CsvRows
 from solvers.gam.tables.json_rows import JsonRows
 from solvers.gam.tables.parquet_rows import ParquetRows
 from solvers.gam.tables.table import ColumnType, Rows
-from solvers.operation import Files, InvalidInput
+from solvers.operation import Files, InvalidInput, UnknownFile
 
 PARQUET_MARK = b"PAR1"
 
@@ -68,6 +68,8 @@ class TableFields(BaseModel):
                 yield self._rows() if self.rows is not None else self._file_rows(stack.enter_context(self._stream(files)))
             except InvalidInput as fault:
                 raise _within(fault, pointer, self._place()) from None
+            except UnknownFile as fault:
+                raise UnknownFile(fault.detail, pointer=f"{pointer}/file") from None
 
     def _rows(self) -> JsonRows:
         return JsonRows(self.rows or [], self.names)

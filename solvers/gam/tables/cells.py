@@ -229,6 +229,15 @@ def _levels(array: pa.Array) -> pa.DictionaryArray:
     return encoded
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether a text has no halves of characters, which JSON can write but no encoding holds."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def number_text(number: float) -> str:
     """Return a number as the name of a level: an integer without `.0`."""
     return str(int(number)) if number == int(number) else repr(float(number))

@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.csv
 
 from solvers.gam.tables.cells import MISSING_TEXTS
+from solvers.gam.tables.foreign_files import foreign_kind
 from solvers.operation import InvalidInput
 
 BLOCK_BYTES = 8 * 2**20
 HEADER_BYTES = 2**20
+NO_TEXT = "the file is no text; a CSV file is UTF-8, or UTF-16 with a byte order mark"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -47,25 +49,36 @@ class CsvRows:
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._pieces = _utf_8_pieces(stream)
-        self._head = next(self._pieces, b"")
+        head = stream.read(HEADER_BYTES)
+        kind = foreign_kind(head)
+        if kind is not None:
+            raise InvalidInput(f"the file is no CSV: it is {kind}")
+        self._pieces = _utf_8_pieces(head, stream)
+        self._head = next(self._pieces)
         text = self._head.decode(errors="replace")
         if not text.strip():
             raise InvalidInput("the file is empty")
         if "\0" in text:
-            raise InvalidInput("the file is no text; a CSV file is UTF-8, or UTF-16 with a byte order mark")
+            raise InvalidInput(NO_TEXT)
         header = _first_row(text)
+        self._header = header.encode()
+        if not self._head.startswith(self._header):
+            raise InvalidInput("the names of the columns are not UTF-8")
         self._delimiter = next((mark for mark in ",;\t" if mark in header), ",")
         self.names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self._delimiter))
-        self._header = header.encode()
+        if not self.names:
+            raise InvalidInput("the first line is blank; it names the columns")
 
     def blocks(self, wanted: Sequence[str], declared: Collection[str] = ()) -> Iterator[Mapping[str, pa.Array]]:
         """Yield the wanted columns of some rows after the other, as bytes; :class:`InvalidInput` at a row of another length."""
         keys = [str(number) for number in range(len(self.names))]
-        chosen = [keys[self.names.index(name)] for name in wanted]
+        key_of = dict(zip(self.names, keys, strict=True))
+        chosen = [key_of[name] for name in wanted]
         first_row, first_line = 0, 1 + self._header.count(b"\n")
         for text in _whole_rows(self._body()):
             table = _parsed(text, keys, chosen, self._delimiter, (first_row, first_line))
+            if b"\0" in text:
+                raise InvalidInput(f"{NO_TEXT}; there is a NUL character in row {first_row} or after it", row=first_row)
             first_row += table.num_rows
             first_line += text.count(b"\n")
             if table.num_rows:
@@ -77,9 +90,8 @@ class CsvRows:
         yield from self._pieces
 
 
-def _utf_8_pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield a file as UTF-8 without a byte order mark; the first piece holds the header."""
-    head = stream.read(HEADER_BYTES)
+def _utf_8_pieces(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file as UTF-8 without a byte order mark; the first piece, its head, holds the header."""
     rest = iter(lambda: stream.read(BLOCK_BYTES), b"")
     if not head.startswith(_UTF_16):
         yield head.removeprefix(codecs.BOM_UTF8)
@@ -93,7 +105,10 @@ def _utf_8_pieces(stream: IO[bytes]) -> Iterator[bytes]:
 def _first_row(text: str) -> str:
     """Return the lines that the first row takes."""
     reader = csv.reader(io.StringIO(text, newline=""))
-    next(reader)
+    try:
+        next(reader)
+    except csv.Error as error:
+        raise InvalidInput(f"the first line names no columns: {error}; is a quotation mark left open?") from None
     lines = io.StringIO(text, newline="")
     return "".join(next(lines) for _ in range(reader.line_num))
 

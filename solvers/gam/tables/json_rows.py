@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from solvers.gam.tables.cells import LARGEST_INTEGER, mixed, number_text
+from solvers.gam.tables.cells import LARGEST_INTEGER, is_unicode, mixed, number_text
 from solvers.operation import InvalidInput
 
 
@@ -74,7 +74,7 @@ def _array(cells: list[Any], name: str, is_declared: bool) -> pa.Array:
     if kinds <= {float, int}:
         return _numbers(cells, kinds, name)
     if len(kinds) == 1 and kinds <= {bool, str}:
-        return pa.array(cells, pa.bool_() if kinds == {bool} else pa.string())
+        return pa.array(cells, pa.bool_()) if kinds == {bool} else _texts(cells, name)
     rows = {kind: next(row for row, cell in enumerate(cells) if type(cell) is kind) for kind in kinds}
     for kind, row in sorted(rows.items(), key=lambda item: item[1]):
         if kind not in _KINDS:
@@ -82,10 +82,18 @@ def _array(cells: list[Any], name: str, is_declared: bool) -> pa.Array:
                 f"column {name!r}, row {row}: a cell is a number, a truth value, a text or null", column=name, row=row
             )
     if is_declared:
-        return pa.array(map(_text, cells), pa.string())
+        return _texts(list(map(_text, cells)), name)
     first = min(rows, key=lambda kind: rows[kind])
     other = min((kind for kind in kinds if _KINDS[kind] != _KINDS[first]), key=lambda kind: rows[kind])
     raise mixed(name, (rows[first], _KINDS[first]), (rows[other], _KINDS[other]))
+
+
+def _texts(cells: list[str | None], name: str) -> pa.Array:
+    try:
+        return pa.array(cells, pa.string())
+    except UnicodeEncodeError:
+        row = next(row for row, cell in enumerate(cells) if cell is not None and not is_unicode(cell))
+        raise InvalidInput(f"column {name!r}, row {row}: the text holds half a character", column=name, row=row) from None
 
 
 def _text(cell: Any) -> str | None:

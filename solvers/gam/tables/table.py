@@ -10,11 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.shape_functions import CodedColumn, Floats
-from solvers.gam.tables.cells import Cells, Declared, mixed, no_texts, read_cells, truth_values
-from solvers.operation import InvalidInput
+from solvers.gam.tables.cells import Cells, Declared, is_unicode, mixed, no_texts, read_cells, truth_values
+from solvers.operation import ForesolveError, InvalidInput
+
+LONGEST_NAME = 1000
 
 ColumnType = Literal["numeric", "categorical", "ignore"]
+
+
+class NoTimeToRead(ForesolveError):
+    """The time was over, or the job cancelled, while the table was being read: there is nothing to return yet."""
+
+    type = "timeout"
+    title = "The job ran out of time"
+    status = 504
 
 
 class Rows(Protocol):
@@ -55,7 +66,12 @@ class Table:
         return self.columns[name]
 
 
-def read_table(rows: Rows, types: Mapping[str, ColumnType] | None = None, wanted: Collection[str] | None = None) -> Table:
+def read_table(
+    rows: Rows,
+    types: Mapping[str, ColumnType] | None = None,
+    wanted: Collection[str] | None = None,
+    should_stop: ShouldStop = never,
+) -> Table:
     """Read all rows.
 
     Parameters
@@ -65,11 +81,15 @@ def read_table(rows: Rows, types: Mapping[str, ColumnType] | None = None, wanted
         Types of columns that are not to be told from their cells.
     wanted : collection of str, optional
         Columns to read; default: all that are not ignored.
+    should_stop : callable, optional
+        Asked after every block of rows.
 
     Raises
     ------
     InvalidInput
         If a type is declared or a column wanted that is not there, a cell is wrong (with column and row), or there are no rows.
+    NoTimeToRead
+        If it was told to stop.
 
     Notes
     -----
@@ -86,6 +106,8 @@ def read_table(rows: Rows, types: Mapping[str, ColumnType] | None = None, wanted
     parts: dict[str, list[Cells]] = {name: [] for name in chosen}
     n_rows = 0
     for block in rows.blocks(chosen, declared):
+        if n_rows and should_stop():
+            raise NoTimeToRead(f"time ran out, or the job was cancelled, after {n_rows} rows of the table")
         length = 0
         for name, array in block.items():
             parts[name].append(read_cells(array, name, n_rows, declared.get(name)))
@@ -141,9 +163,16 @@ def require_columns(wanted: Collection[str], names: Collection[str]) -> None:
 
 def _chosen(rows: Rows, types: Mapping[str, ColumnType], wanted: Collection[str] | None) -> tuple[list[str], dict[str, Declared]]:
     _require_names(rows.names)
-    require_columns(types, rows.names)
-    require_columns(wanted or (), rows.names)
-    chosen = [name for name in rows.names if types.get(name) != "ignore" and (wanted is None or name in wanted)]
+    names = dict.fromkeys(rows.names)
+    require_columns(types, names)
+    require_columns(wanted or (), names)
+    wanted = names if wanted is None else set(wanted)
+    chosen = [name for name in names if types.get(name) != "ignore" and name in wanted]
+    for name in chosen:
+        if len(name) > LONGEST_NAME:
+            raise InvalidInput(
+                f"the name of column {name!r:.60}… is longer than {LONGEST_NAME} characters", column=name[:LONGEST_NAME]
+            )
     return chosen, {name: kind for name, kind in types.items() if kind != "ignore"}
 
 
@@ -152,6 +181,8 @@ def _require_names(names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if not name.strip():
             raise InvalidInput(f"column {number} has no name", column=name)
+        if not is_unicode(name):
+            raise InvalidInput(f"the name of column {number} holds half a character", column=ascii(name)[:LONGEST_NAME])
         if name in seen:
             raise InvalidInput(f"two columns have the name {name!r:.80}", column=name)
         seen.add(name)

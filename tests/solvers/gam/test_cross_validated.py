@@ -107,10 +107,60 @@ def test_pickles_and_clones() -> None:
     assert clone(model).get_params() == model.get_params()
 
 
-def test_a_fit_that_is_out_of_time_still_gives_a_model_of_the_folds_done() -> None:
+class OverAfter:
+    """A monitor whose time is over once it was asked so often."""
+
+    def __init__(self, asks: int) -> None:
+        self.asks = asks
+
+    def is_over(self, share: float) -> bool:
+        self.asks -= 1
+        return self.asks < 0
+
+    def report(self, *, fraction: float | None = None) -> None:
+        pass
+
+
+@pytest.mark.parametrize("estimator", [StumpForestRegressorCV, StumpForestClassifierCV])
+def test_a_search_that_is_cut_short_gives_the_best_model_so_far(estimator: type) -> None:
     X, y = rows()
-    model = StumpForestRegressorCV(**SMALL).fit(X, y, monitor=Context(time_limit=0.0))
-    assert "split1_test_score" not in model.cv_results_
+    y = y if estimator is StumpForestRegressorCV else np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    constant = estimator(n_stumps=(0,), alphas=(1.0,)).fit(X, y).objective_
+    tried = []
+    for asks in (0, 1, 2, 5, 20, 60, 200):
+        model = estimator(**SMALL).fit(X, y, monitor=OverAfter(asks))
+        assert model.objective_ <= constant * (1 + 1e-12)
+        assert model.objective_history_[-1] == model.objective_
+        if model.gap_ is not None:
+            assert 0 <= model.lower_bound_ <= model.objective_
+        tried.append(len(model.cv_results_["mean_test_score"]))
+    assert tried == sorted(tried)
+    assert tried[0] == 1
+
+
+def test_folds_that_were_begun_count_for_nothing() -> None:
+    X, y = rows()
+    whole = StumpForestRegressorCV(**SMALL).fit(X, y)
+    for asks in (5, 30, 60):
+        part = StumpForestRegressorCV(**SMALL).fit(X, y, monitor=OverAfter(asks))
+        done = len(part.cv_results_["mean_test_score"])
+        np.testing.assert_array_equal(part.cv_results_["split0_test_score"], whole.cv_results_["split0_test_score"][:done])
+
+
+def test_a_fit_of_the_chosen_parameters_that_is_cut_short_falls_back_on_the_first_fold() -> None:
+    X, y = rows()
+
+    class OverWhenChosen(OverAfter):
+        def __init__(self) -> None:
+            self.heard = 0
+
+        def is_over(self, share: float) -> bool:
+            return self.heard == 5
+
+        def report(self, *, fraction: float | None = None) -> None:
+            self.heard += 1
+
+    model = StumpForestRegressorCV(**SMALL).fit(X, y, monitor=OverWhenChosen())
     assert model.score(X, y) > 0.8
 
 

@@ -72,5 +72,6 @@ def test_the_document_is_well_formed_and_names_no_outside_entity():
 @pytest.mark.parametrize("name", ["a\0b", "\x07", "\ufffe"])
 def test_what_xml_cannot_write_is_refused(name):
     for shape in (ShapeFunction(name, "numeric", [1.0]), ShapeFunction("x", "categorical", [1.0], levels=(name,))):
-        with pytest.raises(InvalidInput, match="XML cannot write"):
+        with pytest.raises(InvalidInput, match="XML cannot write") as refused:
             to_pmml(AdditiveModel("regression", "identity", [0.0], [[shape]]))
+        assert (refused.value.pointer, refused.value.members) == ("/format", {"column": shape.name})

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from solvers.gam.operations.edit import GAM_EDIT
 from solvers.gam.operations.fit import GAM_FIT
 from solvers.gam.operations.predict import GAM_PREDICT
-from solvers.operation import ForesolveError, InvalidInput
+from solvers.operation import ForesolveError, InvalidInput, UnknownFile
 from tests.solvers.gam.operations.running import SMALL, Desk
 
 GOOD = [{"x": float(number), "plan": "ab"[number % 2], "w": 1.0, "y": float(number % 5)} for number in range(40)]
@@ -258,6 +258,25 @@ def test_a_level_for_every_row_is_pooled() -> None:
     levels = next(shape for shape in result.shape_functions if shape.feature == "name")
     assert len(levels.levels) == 600
     assert len(set(levels.scores[254:])) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (every("\ud800", 1.0), "the name of column 4 holds half a character"),
+        (with_cells("plan", {3: "a\udfff"}), "column 'plan', row 3: the text holds half a character"),
+        (every("n" * 1001, 1.0), "is longer than 1000 characters"),
+    ],
+)
+def test_texts_that_nothing_can_hold_are_refused(rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fit(rows)
+
+
+def test_a_table_in_an_unknown_file_is_told_where_it_is_named() -> None:
+    with pytest.raises(UnknownFile) as unknown:
+        Desk()(GAM_FIT, {"data": {"file": "file_0"}, "target": "y"})
+    assert unknown.value.pointer == "/data/file"
 
 
 def test_names_may_be_anything() -> None:

@@ -14,6 +14,7 @@ from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.operations.certificate import GAM_CERTIFICATE
 from solvers.gam.operations.fit import GAM_FIT
 from solvers.gam.operations.models import MODELS, read_data, read_model
+from solvers.gam.tables.table import NoTimeToRead
 from solvers.operation import Context, InvalidInput
 from tests.solvers.gam.operations.running import FEATURES, SMALL, Desk, csv_text, people, table
 
@@ -247,3 +248,33 @@ def test_what_is_chosen_is_not_given_too(desk: Desk) -> None:
 def test_more_folds_than_rows_are_refused(desk: Desk) -> None:
     with pytest.raises(InvalidInput, match="n_samples=4"):
         desk(GAM_FIT, table(ROWS[:4], "spent") | {"selection": {"cv": 5}})
+
+
+def test_a_fit_that_is_cancelled_before_there_is_a_model_is_the_best_constant_with_its_bound(desk: Desk) -> None:
+    for target in ("spent", "left", "grade"):
+        result = desk(GAM_FIT, table(ROWS, target) | {"params": SMALL}, is_cancelled=lambda: True)
+        assert result.n_steps == 0
+        assert any("a constant, for there was none yet" in warning for warning in result.warnings)
+        assert result.score.train == pytest.approx(result.baselines["constant"].train, rel=1e-12)
+        assert result.lower_bound is None or 0 < result.lower_bound <= result.objective
+        assert (result.lower_bound is None) == (target == "grade")
+
+
+def test_a_table_that_there_was_no_time_to_read_is_a_timeout(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solvers.gam.tables.csv_rows.HEADER_BYTES", 500)
+    file_id = desk.upload(csv_text(ROWS).encode())
+    body = {"data": {"format": "csv", "file": file_id}, "target": "spent"}
+    with pytest.raises(NoTimeToRead, match="rows of the table") as told:
+        desk(GAM_FIT, body, is_cancelled=lambda: True)
+    assert told.value.problem()["type"] == "timeout"
+
+
+def test_a_bound_that_was_not_asked_for_can_be_had_while_there_are_rows(desk: Desk) -> None:
+    body = table(ROWS, "spent") | {"params": SMALL | {"certificate": False}}
+    kept, gone = desk(GAM_FIT, body), desk(GAM_FIT, body | {"keep_data": False})
+    assert (kept.gap, kept.gap_reason) == (None, "not asked")
+    assert desk(GAM_CERTIFICATE, {"model": kept.model_id}).gap > 0
+    assert (gone.gap, gone.lower_bound, gone.gap_reason) == (None, None, "data")
+    asked = desk(GAM_FIT, table(ROWS, "spent") | {"params": SMALL, "keep_data": False})
+    assert asked.gap_reason is None
+    assert asked.gap > 0

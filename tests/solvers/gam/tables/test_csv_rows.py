@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 
 import numpy as np
@@ -83,6 +84,7 @@ def test_kinds_that_differ_between_blocks_are_a_fault_with_rows(monkeypatch: pyt
         ("", "the file is empty", {}),
         ("\n \n", "the file is empty", {}),
         ("a,b\n", "the table has no rows", {}),
+        ("\na,b\n1,2\n", "the first line is blank", {}),
         ("a,b\n1,2\n3\n", "row 1 .* has 1 fields, the header 2", {"row": 1, "line": 3}),
         ("a,b\n1,2\n3,4,5\n", "row 1 .* has 3 fields, the header 2", {"row": 1, "line": 3}),
         ("a,a\n1,2\n", "two columns have the name 'a'", {"column": "a"}),
@@ -90,12 +92,29 @@ def test_kinds_that_differ_between_blocks_are_a_fault_with_rows(monkeypatch: pyt
         ('a,b\n1,"x\n2,y\n', "a quotation mark is left open", {}),
         (b"a,b\n1,x\n2,\xe9\n", "column 'b', row 1: the text is not UTF-8", {"column": "b", "row": 1}),
         (bytes(range(256)), "the file is no text", {}),
+        (gzip.compress(b"a,b\n1,2\n"), "no CSV: it is compressed by gzip", {}),
+        (b"PK\x03\x04\x14\0\x06\0", "no CSV: it is a ZIP archive or an Excel workbook", {}),
+        (b"PAR1\x15\x04", "no CSV: it is a Parquet file", {}),
+        ("a,b\n1,2\n".encode("utf-32"), "no CSV: it is text in UTF-32", {}),
+        ("a,b\n1,2\n".encode("utf-16-le"), "the file is no text; .* UTF-16 with a byte order mark", {}),
+        (b"a,b\n1,2\n3,x\0\n", "the file is no text", {}),
+        (b"a\xe9,b\n1,2\n", "the names of the columns are not UTF-8", {}),
+        ("a" * 200_000 + ",b\n1,2\n", "the first line names no columns", {}),
+        ("a" * 1001 + ",b\n1,2\n", "is longer than 1000 characters", {"column": "a" * 1000}),
     ],
 )
 def test_a_broken_file_is_a_fault_that_says_where(text: str | bytes, message: str, members: dict) -> None:
     with pytest.raises(InvalidInput, match=message) as fault:
         csv_table(text)
     assert fault.value.members == members
+
+
+def test_a_nul_of_a_later_block_is_told_with_the_row_it_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(csv_rows, "HEADER_BYTES", 50)
+    with pytest.raises(InvalidInput, match="a NUL character in row") as fault:
+        csv_table("a,b\n" + "1,2\n" * 500 + "3,\0\n" + "1,2\n" * 100)
+    assert 400 < fault.value.members["row"] <= 500
 
 
 def test_a_row_that_no_block_holds_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

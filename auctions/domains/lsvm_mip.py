@@ -1,0 +1,102 @@
+"""Allocations of LSVM as set packing: a column for every bidder and connected set of its cells.
+
+No row keeps a bidder's sets apart: a component is never worth less than its parts, since the factor does not fall with the size.
+For grids on which there are too many connected sets only the smaller ones become columns; then the bound is one that needs none
+of them: every cell at the highest of its values with the factor of the largest component its bidder could have.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from auctions.domains.allocation_claim import claim
+from auctions.domains.integer_program import IntegerProgram
+from auctions.domains.lsvm_table import masks_of
+from auctions.outcome import AllocationResult, SearchLimits, StoppedBy
+
+if TYPE_CHECKING:
+    from auctions.domains.lsvm import Lsvm
+
+MOST_COLUMNS = 60_000
+
+
+def allocate_by_packing(instance: Lsvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
+    """Return the best allocation among `bidders` that the search finds, and a bound."""
+    started = time.perf_counter()
+    program = IntegerProgram()
+    supply: list[list[int]] = [[] for _ in range(instance.n_goods)]
+    owners: list[tuple[int, list[int]]] = []
+    is_complete = True
+    for bidder in bidders:
+        cells, worth, factor = instance.cells(bidder), instance.worth(bidder), instance.factor(bidder)
+        sets, has_all = connected_sets(masks_of_any_size(instance, bidder), MOST_COLUMNS // len(bidders))
+        is_complete &= has_all
+        members = [[place for place in range(len(cells)) if mask >> place & 1] for mask in sets]
+        columns = program.add_columns([factor[len(places)] * worth[places].sum() for places in members], integer=True)
+        for column, places in zip(columns.tolist(), members, strict=True):
+            owners.append((bidder, [cells[place] for place in places]))
+            for place in places:
+                supply[cells[place]].append(column)
+    for columns_of_cell in supply:
+        program.add_row(columns_of_cell, 1.0, upper=1.0)
+
+    found = program.maximise(search)
+    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
+    if found.columns is not None:
+        for column in np.flatnonzero(found.columns > 0.5).tolist():
+            bidder, held = owners[column]
+            allocation[bidder, held] = 1
+    bound = min(cellwise_bound(instance, bidders), found.bound if is_complete else np.inf)
+    stopped_by: StoppedBy | None = found.stopped_by if is_complete else found.stopped_by or "node_limit"
+    return claim(instance, allocation, method="mip", started=started, gap=search.gap, bound=bound, stopped_by=stopped_by)
+
+
+def masks_of_any_size(instance: Lsvm, bidder: int) -> list[int]:
+    """Return the neighbours of each of a bidder's cells as a bit mask of as many bits as it takes."""
+    beside = instance.beside(bidder)
+    if len(beside) < 63:
+        return [int(mask) for mask in masks_of(beside)]
+    return [sum(1 << int(near) for near in row if near >= 0) for row in beside]
+
+
+def connected_sets(beside: list[int], most: int) -> tuple[list[int], bool]:
+    """Return connected sets of cells as bit masks, the smallest first, and whether these are all.
+
+    Examples
+    --------
+    >>> connected_sets([0b10, 0b101, 0b10], 100)
+    ([1, 2, 4, 3, 6, 7], True)
+    """
+    layer = {1 << cell for cell in range(len(beside))}
+    found: list[int] = []
+    while layer:
+        found += sorted(layer)
+        if len(found) > most:
+            return found[:most], False
+        grown = set()
+        for cells in layer:
+            near = 0
+            rest = cells
+            while rest:
+                lowest = rest & -rest
+                near |= beside[lowest.bit_length() - 1]
+                rest ^= lowest
+            near &= ~cells
+            while near:
+                lowest = near & -near
+                grown.add(cells | lowest)
+                near ^= lowest
+        layer = grown
+    return found, True
+
+
+def cellwise_bound(instance: Lsvm, bidders: list[int]) -> float:
+    """Return a bound on the welfare: each cell at its highest value, with the factor of the bidder's largest component."""
+    highest = np.zeros(instance.n_goods)
+    for bidder in bidders:
+        cells = instance.cells(bidder)
+        np.maximum.at(highest, cells, instance.factor(bidder)[len(cells)] * instance.worth(bidder))
+    return float(highest.sum())

@@ -1,0 +1,1 @@
+"""Monotone value networks: what a bidder's answers say about its value of every bundle."""

@@ -1,0 +1,1 @@
+"""Payments: what the winners of an allocation pay."""

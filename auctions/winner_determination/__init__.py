@@ -1,0 +1,1 @@
+"""Winner determination: who gets what, so that it is worth the most."""
