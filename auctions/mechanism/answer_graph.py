@@ -54,6 +54,4 @@ def conflicting_rounds(state: AuctionState, round_: Round, bidder: int, answer: 
 def rounds_of_cycle(cycle: Sequence[CycleEdge], demand_rounds: Sequence[int], value_rounds: Sequence[int]) -> list[int]:
     """Return the rounds whose answers are edges of a cycle, in their order."""
     rounds = {"demand": demand_rounds, "value": value_rounds}
-    return sorted(
-        {rounds[edge.answer.kind][edge.answer.number] for edge in cycle if edge.answer.number is not None}
-    )
+    return sorted({rounds[edge.answer.kind][edge.answer.number] for edge in cycle if edge.answer.number is not None})

@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 
 from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.events import Phase
-from auctions.networks.hyperparameters import Hyperparameters, hyperparameters
+from auctions.networks.hyperparameters import Hyperparameters, hyperparameters, upper_bound_options
 from auctions.networks.initialisation import Initialisation
 from auctions.networks.training import TrainingOptions
+from auctions.networks.upper_bound_network import UpperBoundOptions
 from solvers.operation import InvalidInput
 
 SHAPE = ("hidden_layer_sizes", "skip_connection")
@@ -45,3 +46,9 @@ def network_settings(config: AuctionConfig, bidder_type: str | None, phase: Phas
         )
     except InvalidInput as fault:
         raise InvalidInput(fault.detail, pointer=pointer + (fault.pointer or "")) from None
+
+
+def upper_bound_settings(config: AuctionConfig, bidder_type: str | None) -> UpperBoundOptions:
+    """Return BOCA's networks of a bidder."""
+    domain = config.domain if config.scales is not None else None
+    return upper_bound_options(domain, bidder_type, config.parameters.epoch_factor)

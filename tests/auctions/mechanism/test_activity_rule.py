@@ -10,9 +10,7 @@ from auctions.mechanism.session import Session
 
 def a_session(rule: str, n_bidders: int = 2, **parameters) -> Session:
     rules = {"activity_rule": rule, "increment": 0.5} | parameters
-    return Session.start(
-        configure("cca", [1, 1], n_bidders=n_bidders, start_prices=[4.0, 4.0], query_budget=9, parameters=rules)
-    )
+    return Session.start(configure("cca", [1, 1], n_bidders=n_bidders, start_prices=[4.0, 4.0], query_budget=9, parameters=rules))
 
 
 def answer_with(session: Session, *bundles: list[int]) -> None:
