@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     max_file_bytes: PositiveInt = Field(2**30, description="Largest uploaded file.")
     max_vertices: PositiveInt = 5_000_000
     max_edges: PositiveInt = 20_000_000
+    max_columns: PositiveInt = Field(10_000, description="Most columns of a table that a model is fitted to.")
     max_time_limit: PositiveFloat = Field(3600, description="Longest time limit a job may ask for, in seconds.")
     max_wait: float = Field(60, ge=0, description="Longest wait for a result in one request, in seconds.")
     requests_per_minute: int = Field(0, ge=0, description="Requests per key and minute; 0: no limit.")
@@ -97,5 +98,6 @@ class Settings(BaseSettings):
         return {
             "max_vertices": self.max_vertices,
             "max_edges": self.max_edges,
+            "max_columns": self.max_columns,
             "gam_data_retention_days": self.gam_data_retention_days,
         }
