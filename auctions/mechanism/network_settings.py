@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Literal
 
 from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.events import Phase
@@ -25,7 +26,7 @@ def network_settings(config: AuctionConfig, bidder_type: str | None, phase: Phas
     InvalidInput
         If the auction's parameters change something that networks do not have, or to what they cannot be.
     """
-    kind = "value" if phase == "ml_vq" else "demand"
+    kind: Literal["demand", "value"] = "value" if phase == "ml_vq" else "demand"
     # A domain whose table does not know all the bidders' types is treated as one without a table.
     domain = config.domain if config.scales is not None else None
     settings = hyperparameters(domain, bidder_type, kind)
