@@ -3,6 +3,11 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from auctions.operations.efficient_allocation import EFFICIENCY, EFFICIENT_ALLOCATION
+from auctions.operations.instance_questions import INSTANCE_DEMAND, INSTANCE_VALUES
+from auctions.operations.instances import INSTANCES
+from auctions.operations.payments import CORE_PAYMENTS, VCG
+from auctions.operations.wdp import WDP
 from solvers.gam.operations.certificate import GAM_CERTIFICATE
 from solvers.gam.operations.compare import GAM_COMPARE
 from solvers.gam.operations.compress import GAM_COMPRESS
@@ -35,6 +40,14 @@ CATALOGUE: tuple[Operation, ...] = (
     GRAPHS_PREDICTIONS_FIT,
     GRAPHS_PREDICTIONS_PREDICT,
     GRAPHS_PREDICTIONS_ESTIMATE_EPSILON,
+    INSTANCES,
+    INSTANCE_VALUES,
+    INSTANCE_DEMAND,
+    EFFICIENT_ALLOCATION,
+    EFFICIENCY,
+    WDP,
+    VCG,
+    CORE_PAYMENTS,
     GAM_FIT,
     GAM_PREDICT,
     GAM_EDIT,
