@@ -53,7 +53,7 @@ def validate_capacities(capacities: ArrayLike, *, pointer: str = "/capacities") 
 
 
 def validate_bundles(
-    bundles: ArrayLike, capacities: NDArray[np.int64], *, pointer: str = "/bundles", member: str = ""
+    bundles: ArrayLike | Sequence[ArrayLike], capacities: NDArray[np.int64], *, pointer: str = "/bundles", member: str = ""
 ) -> Bundles:
     """Return some bundles as whole numbers, one per row.
 

@@ -65,6 +65,8 @@ class AllocationResult:
         The algorithm that was taken.
     seconds : float
         Wall-clock time.
+    prices : array of shape (n_goods,), optional
+        Of a unit of each good, by which the bound was proved: a start for a similar problem. Not every method has them.
     """
 
     allocation: Bundles
@@ -75,6 +77,7 @@ class AllocationResult:
     stopped_by: StoppedBy | None
     method: str
     seconds: float
+    prices: NDArray[np.float64] | None = None
 
     @property
     def gap(self) -> float:

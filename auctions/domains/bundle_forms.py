@@ -87,11 +87,11 @@ def checked_prices(
     return costs
 
 
-def checked_index(bidder: Any, n_bidders: int, *, pointer: str = "/bidder") -> int:
-    """Return the index of a bidder, if there is one."""
-    if isinstance(bidder, bool) or not isinstance(bidder, (int, np.integer)) or not 0 <= bidder < n_bidders:
-        raise InvalidInput(f"there is no bidder {bidder!r}; they are numbered 0 to {n_bidders - 1}", pointer=pointer)
-    return int(bidder)
+def checked_index(index: Any, count: int, *, pointer: str = "/bidder", thing: str = "bidder") -> int:
+    """Return the index of a bidder or another thing, if there is one."""
+    if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < count:
+        raise InvalidInput(f"there is no {thing} {index!r}; they are numbered 0 to {count - 1}", pointer=pointer)
+    return int(index)
 
 
 def fault_of_quantity(quantity: Any, capacity: int) -> str | None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, all_bundles, bundles_at, count_bundles, indices_of
@@ -19,7 +20,8 @@ from auctions.outcome import AllocationResult, SearchLimits, StoppedBy
 
 Table = NDArray[np.float64]
 
-BUNDLES_PER_POLL = 256
+# Steps between two looks at the clock: about a tenth of a second.
+STEPS_PER_POLL = 30_000_000
 
 
 class Stopped(Exception):
@@ -82,18 +84,15 @@ class CapacityProgramme:
         return self._claim(allocation, None, None)
 
     def _join(self, table: Table, bidder: int) -> Table:
-        shape = tuple(self._capacities[::-1] + 1)
-        before = table.reshape(shape)
-        joined = np.full(shape, -np.inf)
+        """Return the best welfare of every supply once a bidder has joined those of `table`."""
         values = self._tables[bidder]
-        for index in np.flatnonzero(values > -np.inf).tolist():
-            if index % BUNDLES_PER_POLL == 0:
-                self._poll()
-            bundle = self._bundles[index, ::-1].tolist()
-            target = joined[tuple(slice(quantity, None) for quantity in bundle)]
-            left = before[tuple(slice(0, size - quantity) for size, quantity in zip(shape, bundle, strict=True))]
-            np.maximum(target, left + values[index], out=target)
-        return joined.ravel()
+        shares = np.flatnonzero(values > -np.inf)
+        joined = np.empty_like(table)
+        per_poll = max(1, STEPS_PER_POLL // len(shares))
+        for first in range(0, len(table), per_poll):
+            self._poll()
+            convolve(table, values, shares, self._bundles, joined, first, min(first + per_poll, len(table)))
+        return joined
 
     def _share_out(self, allocation: Bundles, bidders: list[int], tables: list[Table], supply: NDArray[np.int64]) -> None:
         """Give each bidder what makes `tables` come true, the last who joined first, and of equals the fewest units."""
@@ -121,6 +120,27 @@ class CapacityProgramme:
             raise Stopped("cancelled")
         if time.perf_counter() - self._started > self._search.time_limit:
             raise Stopped("time_limit")
+
+
+@njit(cache=True, nogil=True)
+def convolve(
+    table: Table, values: Table, shares: NDArray[np.int64], bundles: Bundles, joined: Table, first: int, last: int
+) -> None:
+    """Fill `joined` for the supplies numbered `first` to `last`; `shares` are the bundles that may be taken, ascending."""
+    n_goods = bundles.shape[1]
+    for supply in range(first, last):
+        best = -np.inf
+        for share in shares:
+            if share > supply:
+                break
+            fits = True
+            for good in range(n_goods):
+                if bundles[share, good] > bundles[supply, good]:
+                    fits = False
+                    break
+            if fits and table[supply - share] + values[share] > best:
+                best = table[supply - share] + values[share]
+        joined[supply] = best
 
 
 def economies(

@@ -15,6 +15,7 @@ M. Weiss, B. Lubin and S. Seuken, "SATS: A Universal Spectrum Auction Test Suite
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,10 +72,8 @@ class Gsvm(Instance):
         self.legacy = legacy
         self.bidders = tuple(bidders)
         self._worth = np.zeros((len(bidders), 3 * size))
-        self._counted = np.full((len(bidders), 3 * size), float(legacy))
         for row, bidder in enumerate(bidders):
             self._worth[row, list(bidder.items)] = bidder.values
-            self._counted[row, list(bidder.items)] = 1.0
 
     def limits(self, bidder: int) -> Limits:
         super().limits(bidder)
@@ -135,8 +134,10 @@ class Gsvm(Instance):
         return cls(size, bidders, legacy=legacy is not None and legacy.boolean(), source=source)
 
     def _values(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
-        goods = bundles.astype(np.float64)
-        return np.asarray((goods @ self._worth[bidder]) * synergy(goods @ self._counted[bidder]))
+        holder = self.bidders[bidder]
+        worth = weighted_sums(bundles, holder.items, self._worth[bidder])
+        counted = bundles.sum(axis=1) if self.legacy else bundles[:, holder.items].sum(axis=1)
+        return np.asarray(worth * synergy(counted))
 
     def _best_bundles(self, bidder: int, prices: NDArray[np.float64], k: int) -> Bundles:
         goods = np.array(self.candidates(bidder), dtype=np.intp)
@@ -147,6 +148,14 @@ class Gsvm(Instance):
 
     def _allocate(self, method: str, search: SearchLimits, bidders: list[int]) -> AllocationResult:
         return allocate_by_mip(self, bidders, search)
+
+
+def weighted_sums(bundles: Bundles, goods: Sequence[int], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sum of some goods of each bundle, added up in the same order for one bundle as for many."""
+    sums = np.zeros(len(bundles))
+    for good in goods:
+        sums += weights[good] * bundles[:, good]
+    return sums
 
 
 def gsvm(

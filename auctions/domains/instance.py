@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from auctions.bundles import Bundles, Limits, all_bundles, count_bundles
 from auctions.domains.bundle_forms import checked_bundle, checked_bundles, checked_index, checked_prices
+from auctions.domains.sampling import sample
 from auctions.domains.streams import Source
 from auctions.outcome import AllocationResult, SearchLimits, never
 from solvers.operation import InvalidInput, TooLarge
@@ -177,6 +178,43 @@ class Instance(ABC):
         checked_index(bidder, self.n_bidders)
         return list(range(self.n_goods))
 
+    @property
+    def licence_goods(self) -> NDArray[np.int64]:
+        """The good that each licence is a unit of, by the number that SATS gives it."""
+        return np.repeat(np.arange(self.n_goods), self.capacities)
+
+    def licences_to_quantities(self, licences: Sequence[int]) -> Bundles:
+        """Return the bundle that some licences are.
+
+        Examples
+        --------
+        >>> from auctions.domains import srvm
+        >>> srvm(1).licences_to_quantities([0, 5, 28]).tolist()
+        [2, 0, 1]
+        """
+        goods = self.licence_goods
+        for place, licence in enumerate(licences):
+            checked_index(licence, len(goods), pointer=f"/licences/{place}", thing="licence")
+        if len(set(licences)) < len(licences):
+            raise InvalidInput("a licence is named twice", pointer="/licences")
+        return np.bincount(goods[list(licences)], minlength=self.n_goods).astype(np.int64)
+
+    def quantities_to_licences(self, bundle: Any) -> list[int]:
+        """Return licences that make up a bundle: of each good those of the lowest numbers."""
+        quantities = checked_bundle(bundle, self.capacities, self.good_names, pointer="/bundle")
+        goods = self.licence_goods
+        return sorted(
+            licence
+            for good, count in enumerate(quantities.tolist())
+            for licence in np.flatnonzero(goods == good)[:count].tolist()
+        )
+
+    def sample_bundles(
+        self, bidder: int, n: int, kind: str = "uniform", random_state: int | np.random.Generator | None = None, **shape: float
+    ) -> Bundles:
+        """Return random bundles, shape (n, m), as :mod:`~auctions.domains.sampling` draws them: `kind` is "uniform" or "gaussian_size"."""
+        return sample(self, checked_index(bidder, self.n_bidders), n, kind, np.random.default_rng(random_state), **shape)
+
     def demand(
         self, bidder: int, prices: ArrayLike, k: int = 1, allow_negative: bool = False, require_nonnegative: bool = False
     ) -> list[Demand]:
@@ -269,10 +307,12 @@ class Instance(ABC):
         optimum = self.efficient_allocation(**search).welfare
         return welfare / optimum if optimum else 1.0
 
-    def lagrangian_bound(self, prices: ArrayLike) -> float:
-        """Return a bound on the welfare of every allocation: the supply's price and the bidders' utilities at non-negative prices."""
-        costs = checked_prices(prices, self.n_goods, nonnegative=True)
-        return float(self.capacities @ costs) + sum(self.demand(bidder, costs)[0].utility for bidder in range(self.n_bidders))
+    @staticmethod
+    def from_dict(document: Any) -> Instance:
+        """Return the instance that a JSON document describes, in any of the schemas of :func:`~auctions.domains.read_instance`."""
+        from auctions.domains.reading import read_instance
+
+        return read_instance(document)
 
     @property
     @abstractmethod

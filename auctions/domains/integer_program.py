@@ -24,7 +24,7 @@ class Solution:
     columns : array, optional
         The best feasible point; None if none was found.
     bound : float
-        No feasible point is worth more; infinite if the search ended before it knew one.
+        No feasible point is worth more; infinite if the search ended before it knew a bound.
     stopped_by : {"node_limit", "time_limit", "cancelled"}, optional
     """
 
@@ -81,13 +81,21 @@ class IntegerProgram:
         self._row_lower.append(lower)
         self._row_upper.append(upper)
 
+    def replace_objective(self, columns: NDArray[np.int64], *, floor: float) -> None:
+        """Keep the objective at `floor` or above by a row, and from now on have the fewest of some columns instead."""
+        worth = np.array(self._objective)
+        self.add_row(np.arange(len(worth)), worth, lower=floor)
+        worth[:] = 0.0
+        worth[columns] = -1.0
+        self._objective = worth.tolist()
+
     def maximise(self, search: SearchLimits, start: ArrayLike | None = None) -> Solution:
         """Search for the best point by branch and bound on one thread, from a feasible `start` if there is one.
 
-        Raises
-        ------
-        RuntimeError
-            HiGHS claims that there is no feasible point, which no program here can come to: 0 is one.
+        Returns
+        -------
+        Solution
+            Without columns if there is no feasible point, or none was found in time.
         """
         solver = SilentHighs()
         solver.setOptionValue("random_seed", SEED)
@@ -105,8 +113,8 @@ class IntegerProgram:
         solver.run()
 
         status = solver.getModelStatus()
-        if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-            raise RuntimeError("HiGHS finds no feasible point where 0 is one")
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return Solution(None, -np.inf, None)
         info = solver.getInfo()
         is_feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         columns = np.asarray(solver.getSolution().col_value, dtype=np.float64) if is_feasible else None

@@ -100,6 +100,14 @@ class Mrvm(Instance):
         return worth
 
     @property
+    def licence_goods(self) -> NDArray[np.int64]:
+        bands, regions = len(self.world.bands), len(self.world.regions)
+        goods = np.empty(int(self.capacities.sum()), dtype=np.int64)
+        for band, (first, lots) in enumerate(zip(self.world.first_licences(), self.world.lots, strict=True)):
+            goods[first : first + lots * regions] = np.tile(np.arange(regions) * bands + band, lots)
+        return goods
+
+    @property
     def methods(self) -> tuple[str, ...]:
         nationals = sum(self.is_national(bidder) for bidder in range(self.n_bidders))
         return ("dp", "mip") if nationals <= MOST_NATIONALS else ("mip",)

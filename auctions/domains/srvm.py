@@ -94,6 +94,10 @@ class Srvm(TabulatedInstance):
         ]
 
     @property
+    def licence_goods(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.n_goods), self.capacities)
+
+    @property
     def methods(self) -> tuple[str, ...]:
         return ("dp", "mip") if count_bundles(self.capacities) <= PREFERRED_SUPPLIES else ("mip", "dp")
 

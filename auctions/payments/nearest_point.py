@@ -86,7 +86,7 @@ def _on(
         return target.copy()
     rows = normals[active]
     shift: NDArray[Any] = np.linalg.lstsq(rows, offsets[active] - rows @ target, rcond=None)[0]
-    return target + shift
+    return np.asarray(target + shift, dtype=np.float64)
 
 
 def _directions(normals: NDArray[np.float64], active: list[int], row: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -149,7 +149,15 @@ def as_result(choices: Choices, assignment: Assignment, limits: SearchLimits, st
         nothing = np.zeros((choices.n_bidders, len(choices.capacities)), dtype=np.int64)
         status: Status = "infeasible" if assignment.stopped_by is None else "feasible"
         return AllocationResult(
-            nothing, np.zeros(len(nothing)), 0.0, 0.0, status, assignment.stopped_by, assignment.method, seconds
+            nothing,
+            np.zeros(len(nothing)),
+            0.0,
+            0.0,
+            status,
+            assignment.stopped_by,
+            assignment.method,
+            seconds,
+            assignment.prices,
         )
     values = choices.values[assignment.chosen]
     welfare = float(values.sum())
@@ -164,4 +172,5 @@ def as_result(choices: Choices, assignment: Assignment, limits: SearchLimits, st
         stopped_by=assignment.stopped_by,
         method=assignment.method,
         seconds=seconds,
+        prices=assignment.prices,
     )

@@ -136,6 +136,19 @@ class Choices:
         best = np.maximum.reduceat(utilities, self.starts[:-1])
         return np.repeat(best, np.diff(self.starts)) - utilities, float(prices @ self.capacities + best.sum())
 
+    def rows_of(self, allocation: Bundles | None) -> NDArray[np.int64] | None:
+        """Return the rows of an allocation; None if there is none, or if not all of its bundles are among the rows."""
+        if allocation is None:
+            return None
+        rows = np.empty(self.n_bidders, dtype=np.int64)
+        for bidder, bundle in enumerate(allocation):
+            low, high = self.starts[bidder], self.starts[bidder + 1]
+            same = np.flatnonzero((self.bundles[low:high] == bundle).all(axis=1))
+            if len(same) == 0:
+                return None
+            rows[bidder] = low + same[0]
+        return rows
+
     def welfare(self, chosen: NDArray[np.int64]) -> float:
         """Return what some rows, one per bidder, are worth together."""
         return float(self.values[chosen].sum())

@@ -6,17 +6,19 @@
     bootstrap     the standard deviation of fits to rows with random Poisson(1) weights
 
 All are sums of squared deviations over draws, so that bands of single shapes and of whole decisions come from one table: the deviation of
-each draw in each bin.
+each draw in each bin. Draws of the bootstrap are fits, whose quantiles give a band that need not be symmetric; of the others only the
+squares mean anything, and the band is the normal one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh, pinvh
+from scipy.stats import norm
 
 from solvers.gam.bin_scores import BinScores, bin_scores, bins_of_column
 from solvers.gam.binning import FeatureBins, NumericBins
@@ -59,6 +61,24 @@ class Spread:
         errors: Floats = np.sqrt(np.sum(self.features[feature].scores ** 2, axis=0))
         return errors
 
+    def band(self, feature: int, level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the score in each of the feature's bins, missing first."""
+        return self._band(self.features[feature].scores, level)
+
+    def decision_band(self, columns: Sequence[Column], level: float) -> tuple[Floats, Floats]:
+        """Return by how much the band is below and above the decision of each row."""
+        below, above = np.empty(n_rows(columns)), np.empty(n_rows(columns))
+        for part, draws in self._decisions(columns):
+            below[part], above[part] = self._band(draws.T, level)
+        return below, above
+
+    def _band(self, draws: Floats, level: float) -> tuple[Floats, Floats]:
+        if self.kind != "bootstrap":
+            reach = float(norm.ppf(0.5 + level / 2)) * np.sqrt(np.sum(draws**2, axis=0))
+            return reach, reach
+        lowest, highest = np.quantile(draws * np.sqrt(len(draws) - 1), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return -lowest, highest
+
     def errors_on(self, feature: int, bins: FeatureBins) -> Floats:
         """Return the standard error in other bins of the feature: the root of the weighted mean square over what they overlap."""
         mine, errors = self.features[feature], self.errors(feature)
@@ -74,17 +94,23 @@ class Spread:
 
     def decision_errors(self, columns: Sequence[Column]) -> Floats:
         """Return the standard error of the decision of each row, float64 of shape (N,)."""
+        errors = np.empty(n_rows(columns))
+        for part, draws in self._decisions(columns):
+            errors[part] = np.sqrt(np.sum(draws**2, axis=1))
+        return errors
+
+    def _decisions(self, columns: Sequence[Column]) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows after the other with the deviation of each draw's decision, shape (n, R)."""
         codes = [of.bins.codes(column) for of, column in zip(self.features, columns, strict=True)]  # type: ignore[arg-type]
         # A level that no training row had scores 0 whatever the draw.
         tables = [np.vstack([of.scores.T, np.zeros_like(self.intercept)]) for of in self.features]
-        errors = np.empty(n_rows(columns))
-        for first in range(0, len(errors), ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            total = np.tile(self.intercept, (len(errors[part]), 1))
+        size = n_rows(columns)
+        for first in range(0, size, ROWS_AT_ONCE):
+            part = slice(first, min(first + ROWS_AT_ONCE, size))
+            total = np.tile(self.intercept, (part.stop - first, 1))
             for table, code in zip(tables, codes, strict=True):
                 total += table[code[part]]
-            errors[part] = np.sqrt(np.sum(total**2, axis=1))
-        return errors
+            yield part, total
 
 
 def spread_of(

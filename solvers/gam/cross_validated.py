@@ -52,13 +52,13 @@ class _ChosenBySearch(StumpForest):
     cv: Any
     rule: Rule
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
         """Return the parameters but those that are searched for."""
         names = FitParameters.model_fields.keys() - {"n_stumps", "alpha"}
         return FitParameters.checked({name: getattr(self, name) for name in names if hasattr(self, name)})
 
     def _fit_sample(self, sample: Sample, loss: Loss, n_classes: int, monitor: Monitor, kept: np.ndarray | None) -> AdditiveFit:
-        grid, parameters = Grid.checked(self.n_stumps, self.alphas, self.rule), self._parameters()
+        grid, parameters = Grid.checked(self.n_stumps, self.alphas, self.rule), self.checked_parameters()
         folds = split_rows(self.cv, sample.target, loss, parameters.seed(), kept)
         selection = select(
             sample,
@@ -169,6 +169,7 @@ class StumpForestRegressorCV(_ChosenBySearch, StumpForestRegressor):
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -232,6 +233,7 @@ class StumpForestClassifierCV(_ChosenBySearch, StumpForestClassifier):
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:

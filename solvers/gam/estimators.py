@@ -68,6 +68,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
     engine : {"auto", "gram", "rows"}
     gram_memory_limit : int
         Where the inner products of steps are kept.
+    unseen : {"score", "error"}
+        What becomes of a level that training did not have: it scores 0, as the average row does, or it is refused. Exports score it.
     bagging : int
         Average of this many fits to rows with random weights, whose spread gives the bands; 0 for one fit.
     threshold_fraction : float
@@ -127,6 +129,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -170,7 +173,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         """
         self.warnings_ = ()
         monitor = monitor or Unwatched()
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         loss = parameters.make_loss()
         columns, reader = self._read_training(X, parameters.categorical_features)
         size = n_rows(columns)
@@ -260,6 +263,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         bagging: int = 0,
         threshold_fraction: float = 1.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
+        unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
     ) -> None:
@@ -277,7 +281,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         """Fit the model; parameters and faults as :meth:`StumpForestRegressor.fit`, `y` labels."""
         self.warnings_ = ()
         monitor = monitor or Unwatched()
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         if parameters.loss != "log_loss":
             raise InvalidInput(f"loss: {parameters.loss!r} is no loss for classes", pointer="/loss")
         columns, reader = self._read_training(X, parameters.categorical_features)

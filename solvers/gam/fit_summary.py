@@ -10,6 +10,8 @@ from solvers.gam.additive_fit import AdditiveFit
 from solvers.gam.interruption import ShouldStop, never
 from solvers.gam.parameters import FitParameters
 
+NOT_ASKED = "not asked"
+
 
 @dataclass(frozen=True, slots=True)
 class FitSummary:
@@ -25,7 +27,7 @@ class FitSummary:
     history : tuple of float
     lower_bound, gap : float or None
     gap_reason : str or None
-        Why there is no bound: "loss", "alpha", "average" or "not asked".
+        Why there is no bound: "loss", "alpha", "average", "not asked", or "data" where the training rows that it takes are not there.
     one_swap_residual : float or None
     certificate_iterations : int
     """
@@ -47,7 +49,7 @@ def summarise(fit: AdditiveFit, parameters: FitParameters, should_stop: ShouldSt
         return FitSummary(fit.stumps, fit.n_iter, gap_reason="average")
     training = fit.training
     if not parameters.certificate:
-        return FitSummary(fit.stumps, fit.n_iter, training.objective, training.history, gap_reason="not asked")
+        return FitSummary(fit.stumps, fit.n_iter, training.objective, training.history, gap_reason=NOT_ASKED)
     certificate = training.certify(parameters.certificate_iterations, should_stop)
     return FitSummary(
         fit.stumps,

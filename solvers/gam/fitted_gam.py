@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from scipy.stats import norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,7 +30,7 @@ from solvers.gam.fit_summary import FitSummary, summarise
 from solvers.gam.kept_rows import KeptRows
 from solvers.gam.parameters import FitParameters
 from solvers.gam.row_errors import row_error
-from solvers.gam.shape_functions import Floats, ShapeFunction
+from solvers.gam.shape_functions import Floats, ShapeFunction, require_seen_levels
 from solvers.gam.stump_table import STUMP
 from solvers.gam.targets import row_offsets
 from solvers.operation import InvalidInput
@@ -86,6 +85,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Training rows (in bins) stay with the estimator for edit scores and :meth:`compress`; a pickle leaves them out.
     """
 
+    unseen: Literal["score", "error"]
     _reader: FeatureReader
     _model: AdditiveModel
     _edits: EditHistory | None
@@ -104,8 +104,8 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self._reader, self._model, self._edits, self._fits = reader, model, None, {None: fitted}
 
     @property
-    def _fitted(self) -> Fitted:
-        """The fit, or the last compression that was not undone."""
+    def fitted_(self) -> Fitted:
+        """What was fitted, with its training rows while they are there: the fit, or the last compression that was not undone."""
         check_is_fitted(self)
         standing = [] if self._edits is None else [entry.edit_id for entry in self._edits.entries if not entry.undone]
         return next((self._fits[edit_id] for edit_id in reversed(standing) if edit_id in self._fits), self._fits[None])
@@ -135,7 +135,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     @property
     def summary_(self) -> FitSummary:
         """Report of the fit."""
-        return self._fitted.summary
+        return self.fitted_.summary
 
     @property
     def is_edited_(self) -> bool:
@@ -202,7 +202,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return model.contributions(self._columns(X))
 
     def confidence_band(self, feature: str | int, level: float = 0.95, label: Any = None) -> Band:
-        """Return the normal pointwise band of a shape function.
+        """Return the pointwise band of a shape function: quantiles of the bags of a bootstrap, else the normal band.
 
         Parameters
         ----------
@@ -224,13 +224,13 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         spread = self._spread(0 if label is None else self.model_.output_of(label))
         position = self.model_.feature(name)
         basis = spread.features[position].bins
-        reach = float(norm.ppf(0.5 + level / 2)) * spread.errors(position)
+        below, above = spread.band(position, level)
         if shape.kind == "categorical":
             scores = shape.table[:-1]
-            return Band(spread.kind, np.empty(0), shape.levels, scores - reach, scores, scores + reach)
+            return Band(spread.kind, np.empty(0), shape.levels, scores - below, scores, scores + above)
         thresholds: Floats = basis.thresholds  # type: ignore[union-attr]
         scores = np.append(shape.missing, shape.values(np.append(thresholds, np.inf)))
-        return Band(spread.kind, thresholds, (), scores - reach, scores, scores + reach)
+        return Band(spread.kind, thresholds, (), scores - below, scores, scores + above)
 
     def decision_errors(self, X: Any) -> Floats:
         """Return the standard error of the decision of each row, shape (N,), with more than two classes (N, K)."""
@@ -276,8 +276,13 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self._model = self._edits.model
         return undone
 
-    def compress(self, tol: float) -> HistoryEntry:
-        """Drop steps while at most the share `tol` of the loss saved against a constant is given back; can be undone.
+    def compress(self, tol: float) -> HistoryEntry | None:
+        """Drop the steps without which the training objective rises by less than `tol` each; can be undone.
+
+        Returns
+        -------
+        HistoryEntry or None
+            None if no step is that cheap: then the model stays as it is.
 
         Raises
         ------
@@ -287,13 +292,17 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         model = self.model_
         if self.is_edited_:
             raise InvalidInput("the model was edited; undo the edits before compressing it")
-        before = self._fitted.fit
+        before = self.fitted_.fit
         if before is None or before.training is None:
             raise InvalidInput("only a single fit, with its training rows, can be compressed")
-        fit = single_fit(compress(before.training.with_sums(), tol), before.sample)
+        training = before.training.with_sums()
+        after = compress(training, tol)
+        if after is training:
+            return None
+        fit = single_fit(after, before.sample)
         smaller = fit.model(classes=model.classes, offset=model.offset)
         entry = self._record(Edit(smaller, (), ()), [{"op": COMPRESS, "tol": tol}], None)
-        self._fits[entry.edit_id] = Fitted(summarise(fit, self._parameters()), fit.spreads, fit.without_sums())
+        self._fits[entry.edit_id] = Fitted(summarise(fit, self.checked_parameters()), fit.spreads, fit.without_sums())
         return entry
 
     def to_json(self) -> str:
@@ -320,7 +329,8 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Return the model as tables to read."""
         return to_scorecard(self.model_, form)
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
+        """Return the constructor's arguments, checked; `InvalidInput` names one that is wrong."""
         raise NotImplementedError
 
     def _columns(self, X: Any) -> list[Column]:
@@ -329,10 +339,15 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             absent = [name for name in self._reader.names if name not in X]
             if absent:
                 raise InvalidInput(f"column {absent[0]!r} is absent", column=absent[0])
-            return self._reader.typed(raw_columns({name: X[name] for name in self._reader.names})[0])
-        columns, _ = raw_columns(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self._reader.typed(columns)
+            columns = self._reader.typed(raw_columns({name: X[name] for name in self._reader.names})[0])
+        else:
+            columns, _ = raw_columns(X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            columns = self._reader.typed(columns)
+        if self.unseen == "error":
+            for per_output, column in zip(self.model_.shapes, columns, strict=True):
+                require_seen_levels(per_output[0], column)
+        return columns
 
     def _decision(self, X: Any, offset: npt.ArrayLike | None, exposure: npt.ArrayLike | None) -> Floats:
         model = self.model_
@@ -343,7 +358,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _spread(self, output: int) -> Spread:
         if self.is_edited_:
             raise InvalidInput("the model was edited, its bands are not known")
-        spreads = self._fitted.spreads
+        spreads = self.fitted_.spreads
         spread = spreads[output] if spreads else None
         if spread is None:
             raise InvalidInput("nothing is known of the spread of this fit; bagging=20 gives bands")
@@ -370,7 +385,7 @@ class FittedGam(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def _training_error(self, model: AdditiveModel) -> float | None:
         """Return the error of a model on the training rows, None if they are gone."""
-        fit = self._fitted.fit
+        fit = self.fitted_.fit
         if fit is None:
             return None
         sample = fit.sample

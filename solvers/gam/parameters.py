@@ -89,6 +89,11 @@ class FitParameters(BaseModel):
     gram_memory_limit: Annotated[Count, Field(ge=0)] = Field(
         GRAM_MEMORY_LIMIT, description="Bytes that the inner products of the steps may take."
     )
+    unseen: Literal["score", "error"] = Field(
+        "score",
+        description="What becomes of a level that training did not have: it scores 0, as the average row does, or it is refused. "
+        "Exported models score it.",
+    )
     random_state: Annotated[Count, Field(ge=0)] | SkipJsonSchema[np.random.RandomState] | None = Field(
         None, description="Seed; null is 0, so that the same input gives the same model."
     )

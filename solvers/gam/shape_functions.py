@@ -281,6 +281,29 @@ class ShapeFunction:
         return {level: number for number, level in enumerate(self.levels, start=1)}
 
 
+def require_seen_levels(shape: ShapeFunction, values: Any, first_row: int = 0) -> None:
+    """Raise `InvalidInput` if a value is a level that the function has no score of its own for.
+
+    Parameters
+    ----------
+    shape : ShapeFunction
+    values : array_like or CodedColumn
+    first_row : int
+        Number of the first of the values.
+
+    Examples
+    --------
+    >>> plan = ShapeFunction("plan", "categorical", scores=[1.0], levels=("basic",))
+    >>> require_seen_levels(plan, ["basic", None, "pro"])
+    Traceback (most recent call last):
+    solvers.operation.InvalidInput: column 'plan', row 2: a level that the model has not seen
+    """
+    is_unseen = shape.bins(values) == UNSEEN
+    if is_unseen.any():
+        row = first_row + int(np.argmax(is_unseen))
+        raise InvalidInput(f"column {shape.name!r}, row {row}: a level that the model has not seen", column=shape.name, row=row)
+
+
 def level_name(value: Any) -> str | None:
     """Return the level that a raw value stands for: its text, or None if it is missing.
 

@@ -64,7 +64,7 @@ class StumpForest(FittedGam):
         for name in self._get_param_names():
             setattr(self, name, arguments[name])
 
-    def _parameters(self) -> FitParameters:
+    def checked_parameters(self) -> FitParameters:
         """Return the parameters, checked."""
         return FitParameters.checked({name: getattr(self, name) for name in FitParameters.model_fields if hasattr(self, name)})
 
@@ -73,7 +73,7 @@ class StumpForest(FittedGam):
         return fit_additive(
             sample,
             loss,
-            self._parameters(),
+            self.checked_parameters(),
             n_classes=n_classes,
             should_stop=lambda: monitor.is_over(FITTING_SHARE),
             report=lambda fraction: monitor.report(fraction=fraction),
@@ -91,7 +91,7 @@ class StumpForest(FittedGam):
     def _prepare(
         self, columns: list[Column], reader: FeatureReader, target: Floats, weights: Floats | None, offset: Floats | None
     ) -> Sample:
-        parameters = self._parameters()
+        parameters = self.checked_parameters()
         signs = parameters.signs(reader.names, [isinstance(column, CodedColumn) for column in columns])
         sample = prepare(
             columns,
@@ -108,7 +108,7 @@ class StumpForest(FittedGam):
         return sample
 
     def _finish(self, reader: FeatureReader, model: AdditiveModel, fit: AdditiveFit, monitor: Monitor) -> Self:
-        summary = summarise(fit, self._parameters(), lambda: monitor.is_over(PROOF_SHARE))
+        summary = summarise(fit, self.checked_parameters(), lambda: monitor.is_over(PROOF_SHARE))
         self._keep(reader, model, Fitted(summary, fit.spreads, fit.without_sums()))
         return self
 

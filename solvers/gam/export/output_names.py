@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from solvers.gam.additive_model import AdditiveModel
 
@@ -29,6 +30,10 @@ class OutputNames:
     decisions: tuple[str, ...]
     contributions: tuple[tuple[str, ...], ...]
 
+    def every(self) -> tuple[str, ...]:
+        """Return all names."""
+        return (self.prediction, *self.probabilities, *self.decisions, *chain.from_iterable(self.contributions))
+
 
 def output_names(model: AdditiveModel) -> OutputNames:
     """Return the columns that scoring by a model adds: `prediction`, `p_<class>`, `decision`, `f_<feature>`.
@@ -48,10 +53,10 @@ def output_names(model: AdditiveModel) -> OutputNames:
     labels = [str(label) for label in model.classes or ()]
     per_output = labels if model.link == "softmax" else [""]
     return OutputNames(
-        _free("prediction", taken),
-        tuple(_free(f"p_{label}", taken) for label in labels),
-        tuple(_free(_joined("decision", label), taken) for label in per_output),
-        tuple(tuple(_free(_joined(f"f_{name}", label), taken) for label in per_output) for name in model.feature_names),
+        free_name("prediction", taken),
+        tuple(free_name(f"p_{label}", taken) for label in labels),
+        tuple(free_name(_joined("decision", label), taken) for label in per_output),
+        tuple(tuple(free_name(_joined(f"f_{name}", label), taken) for label in per_output) for name in model.feature_names),
     )
 
 
@@ -59,7 +64,8 @@ def _joined(*parts: str) -> str:
     return "_".join(filter(None, parts))
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def free_name(wanted: str, taken: set[str]) -> str:
+    """Return a name like the wanted one that is not taken, and take it; `taken` holds names in lower case."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", wanted)[:LONGEST].rstrip("_")
     name = next(name for name in _numbered(stem) if name.lower() not in taken)
     taken.add(name.lower())

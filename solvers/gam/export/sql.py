@@ -1,7 +1,8 @@
 """The model as one SQL query that scores a table.
 
-The query has one step for the contributions, one for the decisions and one for what follows from them. Every step keeps the columns of
-the table, after its own.
+The query has one step for the contributions, one for the decisions and one for what follows from them. With more than two classes there
+are two more between: the largest decision m, and the total of all exp(F_k - m), so that the query grows with the number of classes and
+not with its square. Every step keeps the columns of the table, after its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from solvers.gam.additive_model import LARGEST_EXPONENT, AdditiveModel
-from solvers.gam.export.output_names import output_names
+from solvers.gam.export.output_names import free_name, output_names
 from solvers.gam.export.sql_dialects import DIALECTS, Dialect, DialectName, number
 from solvers.gam.export.writable_names import require_writable
 from solvers.gam.shape_functions import Floats, ShapeFunction
@@ -35,8 +36,9 @@ def to_sql(model: AdditiveModel, table: str = "data", dialect: DialectName = "po
     Returns
     -------
     str
-        A query whose columns are `prediction`, `p_<class>`, `decision`, `f_<feature>` and those of the table. NULL and NaN are
-        missing values. The decision holds the offset; an exposure multiplies the prediction alone, and counts as 1 where it is NULL.
+        A query whose columns are `prediction`, `p_<class>`, `decision`, `f_<feature>` and those of the table, with more than two
+        classes also `total_odds` and `largest_decision`. NULL and NaN are missing values. The decision holds the offset; an exposure
+        multiplies the prediction alone, and counts as 1 where it is NULL.
 
     Raises
     ------
@@ -82,17 +84,35 @@ class _Query:
         self.dialect = dialect
         self.names = output_names(model)
         self.decisions = [f"d.{dialect.quoted(name)}" for name in self.names.decisions]
+        taken = {name.lower() for name in (*model.feature_names, *self.names.every())}
+        self.largest, self.total = (dialect.quoted(free_name(name, taken)) for name in ("largest_decision", "total_odds"))
 
     def text(self, table: str) -> str:
         shapes = itertools.chain.from_iterable(self.model.shapes)
         contributions = self._named(map(self._contribution, shapes), itertools.chain.from_iterable(self.names.contributions))
         decisions = self._named(map(self._decision, range(self.model.n_outputs)), self.names.decisions)
         outcome = self._named([self._prediction(), *self._probabilities()], [self.names.prediction, *self.names.probabilities])
-        return (
-            f"WITH contributions AS (\n{_select(contributions, 't', self._table(table), '  ')}\n),\n"
-            f"decisions AS (\n{_select(decisions, 'c', 'contributions', '  ')}\n)\n"
-            f"{_select(outcome, 'd', 'decisions', '')}\n"
+        return f"WITH contributions AS (\n{_select(contributions, 't', self._table(table), '  ')}\n),\n" + (
+            self._odds(decisions, outcome) if self.model.link == "softmax" else self._from_decisions(decisions, outcome)
         )
+
+    def _from_decisions(self, decisions: list[str], outcome: list[str]) -> str:
+        return f"decisions AS (\n{_select(decisions, 'c', 'contributions', '  ')}\n)\n{_select(outcome, 'd', 'decisions', '')}\n"
+
+    def _odds(self, decisions: list[str], outcome: list[str]) -> str:
+        """Return the steps from the decisions of several classes on; the database is told not to copy one into the next."""
+        once = self.dialect.once
+        largest = f"{self.dialect.largest(self.decisions)} AS {self.largest}"
+        total = f"{self._double(' + '.join(map(self._odds_of, self.decisions)))} AS {self.total}"
+        return (
+            f"decisions AS {once}(\n{_select(decisions, 'c', 'contributions', '  ')}\n),\n"
+            f"leaders AS {once}(\n{_select([largest], 'd', 'decisions', '  ')}\n),\n"
+            f"totals AS {once}(\n{_select([total], 'd', 'leaders', '  ')}\n)\n"
+            f"{_select(outcome, 'd', 'totals', '')}\n"
+        )
+
+    def _odds_of(self, decision: str) -> str:
+        return f"EXP({_clipped(f'{decision} - d.{self.largest}')})"
 
     def _named(self, expressions: Iterable[str], names: Iterable[str]) -> list[str]:
         return [f"{expression} AS {self.dialect.quoted(name)}" for expression, name in zip(expressions, names, strict=True)]
@@ -141,11 +161,9 @@ class _Query:
         if self.model.link == "logit":
             (decision,) = self.decisions
             return f"CASE WHEN {decision} > 0 THEN {labels[1]} WHEN {decision} <= 0 THEN {labels[0]} END"
-        cases = []
-        for rank, decision in enumerate(self.decisions):
-            # An earlier one that is larger was chosen already.
-            is_largest = " AND ".join(f"{decision} >= {later}" for later in self.decisions[rank + 1 :])
-            cases.append(f"WHEN {is_largest or f'{decision} IS NOT NULL'} THEN {labels[rank]}")
+        cases = [
+            f"WHEN {decision} >= d.{self.largest} THEN {label}" for decision, label in zip(self.decisions, labels, strict=True)
+        ]
         return f"CASE {' '.join(cases)} END"
 
     def _probabilities(self) -> list[str]:
@@ -153,13 +171,8 @@ class _Query:
             (decision,) = self.decisions
             return [f"1 / (1 + EXP({_clipped(f'{sign}{decision}')}))" for sign in ("", "-")]
         if self.model.link == "softmax":
-            return [f"1 / ({' + '.join(self._odds_against(rank))})" for rank in range(self.model.n_outputs)]
+            return [f"{self._odds_of(decision)} / d.{self.total}" for decision in self.decisions]
         return []
-
-    def _odds_against(self, rank: int) -> list[str]:
-        """Return exp(F_j - F_k) of every class j against class k: no largest one need be known for it not to overflow."""
-        own = self.decisions[rank]
-        return ["1.0e+00" if other == own else f"EXP({_clipped(f'{other} - {own}')})" for other in self.decisions]
 
     def _double(self, expression: str) -> str:
         return f"CAST({expression} AS {self.dialect.double})"

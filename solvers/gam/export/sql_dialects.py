@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+MOST_ARGUMENTS = 100  # SQLite's functions take 127 unless it was built otherwise
+
 DialectName = Literal["sqlite", "postgresql", "duckdb", "bigquery", "tsql"]
 
 
@@ -29,6 +31,10 @@ class Dialect:
         From a numeric column, as written, to the test for NULL, and for NaN where the database has it.
     equals : callable
         From a categorical column, as written, and a level to a test that tells case and blanks apart.
+    largest : callable
+        From some expressions, as written, to that of the largest.
+    once : str
+        Before the body of a common table expression: that it be computed once and not wherever it is used.
     true, false : str
     """
 
@@ -38,6 +44,8 @@ class Dialect:
     text: Callable[[str], str]
     is_missing: Callable[[str], str]
     equals: Callable[[str, str], str]
+    largest: Callable[[list[str]], str]
+    once: str = ""
     true: str = "TRUE"
     false: str = "FALSE"
 
@@ -109,6 +117,20 @@ def _tsql_equals(column: str, level: str) -> str:
     return f"CONCAT({column}, N'|') = {_tsql_text(level + '|')} COLLATE Latin1_General_BIN2"
 
 
+def _greatest(function: str) -> Callable[[list[str]], str]:
+    def largest(expressions: list[str]) -> str:
+        if len(expressions) <= MOST_ARGUMENTS:
+            return f"{function}({', '.join(expressions)})"
+        return largest([largest(expressions[:MOST_ARGUMENTS]), *expressions[MOST_ARGUMENTS:]])
+
+    return largest
+
+
+def _largest_value(expressions: list[str]) -> str:
+    # GREATEST is there from SQL Server 2022 on.
+    return f"(SELECT MAX(v.decision) FROM (VALUES {', '.join(f'({one})' for one in expressions)}) AS v(decision))"
+
+
 def _is_null(column: str) -> str:
     return f"{column} IS NULL"
 
@@ -120,6 +142,8 @@ SQLITE = Dialect(
     _sqlite_text,
     _is_null,
     lambda column, level: f"CAST({column} AS TEXT) COLLATE BINARY = {_sqlite_text(level)}",
+    _greatest("MAX"),
+    "MATERIALIZED ",
 )
 POSTGRESQL = Dialect(
     "postgresql",
@@ -128,6 +152,8 @@ POSTGRESQL = Dialect(
     _e_text,
     lambda column: f"{column} IS NULL OR CAST({column} AS DOUBLE PRECISION) = 'NaN'",
     lambda column, level: f'CAST({column} AS TEXT) COLLATE "C" = {_e_text(level)}',
+    _greatest("GREATEST"),
+    "MATERIALIZED ",
 )
 DUCKDB = Dialect(
     "duckdb",
@@ -136,6 +162,7 @@ DUCKDB = Dialect(
     _e_text,
     lambda column: f"{column} IS NULL OR ISNAN(CAST({column} AS DOUBLE))",
     lambda column, level: f'CAST({column} AS VARCHAR) COLLATE "binary" = {_e_text(level)}',
+    _greatest("GREATEST"),
 )
 BIGQUERY = Dialect(
     "bigquery",
@@ -144,9 +171,18 @@ BIGQUERY = Dialect(
     _bigquery_text,
     lambda column: f"{column} IS NULL OR IS_NAN(CAST({column} AS FLOAT64))",
     lambda column, level: f"COLLATE(CAST({column} AS STRING), '') = {_bigquery_text(level)}",
+    _greatest("GREATEST"),
 )
 TSQL = Dialect(
-    "tsql", "DOUBLE PRECISION", _between("[", "]"), _tsql_text, _is_null, _tsql_equals, "CAST(1 AS BIT)", "CAST(0 AS BIT)"
+    "tsql",
+    "DOUBLE PRECISION",
+    _between("[", "]"),
+    _tsql_text,
+    _is_null,
+    _tsql_equals,
+    _largest_value,
+    true="CAST(1 AS BIT)",
+    false="CAST(0 AS BIT)",
 )
 
 DIALECTS: dict[DialectName, Dialect] = {dialect.name: dialect for dialect in (SQLITE, POSTGRESQL, DUCKDB, BIGQUERY, TSQL)}

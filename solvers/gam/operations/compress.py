@@ -18,14 +18,20 @@ from solvers.gam.operations.bands_part import spreads_to_bytes
 from solvers.gam.operations.edit import BUILT_IN, Expected, ModelId
 from solvers.gam.operations.fitting import fit_report
 from solvers.gam.operations.model_record import ModelRecord
-from solvers.gam.operations.models import DEMO, bands_part, change_model, read_to_change
+from solvers.gam.operations.models import DEMO, bands_part, change_model, read_to_change, require_version
 from solvers.gam.operations.refitting import training_of
 from solvers.gam.operations.scored_rows import parameters_of
 from solvers.gam.operations.table_fields import TableFields
+from solvers.gam.stump_forest import PROOF_SHARE
 from solvers.gam.training import Training
 from solvers.operation import Conflict, Context, Operation, Resources
 
-EXAMPLES: dict[str, dict[str, Any]] = {"Give back 1 % of what was gained": {"model": DEMO, "tol": 0.01, "dry_run": True}}
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "Without the steps that cost next to nothing": {"model": DEMO, "tol": 0.01, "dry_run": True}
+}
+
+
+NOTHING_GOES = "no step costs so little: the model stays as it is"
 
 
 class CompressRequest(BaseModel):
@@ -35,7 +41,10 @@ class CompressRequest(BaseModel):
 
     model: str = ModelId
     tol: float = Field(
-        ge=0, le=1, description="Share of the training loss saved against a constant that may be given back: 0.01 keeps 99 %."
+        ge=0,
+        allow_inf_nan=False,
+        description="A step goes if without it, all other leaves fitted again, the training objective (`objective`, a sum over the rows) "
+        "rises by less than this; the cheapest step first.",
     )
     dry_run: bool = Field(False, description="Only tell how small it would be.")
     data: TableFields | None = Field(None, description="The table that the model was fitted to, if its rows are not kept.")
@@ -61,9 +70,11 @@ def run_compress(request: CompressRequest, context: Context) -> CompressResult:
     record = read_to_change(context, request.model)
     before, sample = training_of(record, request.model, request.data, context)
     context.report(phase="compress")
-    after = compress(before, request.tol)
-    fit = single_fit(after, sample)
-    summary = summarise(fit, parameters_of(record))
+    if request.dry_run:
+        require_version(record, request.version)
+    after = compress(before, request.tol, lambda: context.is_over(PROOF_SHARE))
+    fit = single_fit(after, sample, lambda: context.stop)
+    summary = summarise(fit, parameters_of(record), lambda: context.stop)
     model = record.additive_model()
     smaller = replace(fit.model(classes=model.classes, offset=model.offset), offset=model.offset)
     report = fit_report(replace(summary, lower_bound=_best(summary.lower_bound, record), gap=None), after)
@@ -86,7 +97,11 @@ def run_compress(request: CompressRequest, context: Context) -> CompressResult:
         return current.model_copy(update={"model": smaller.document(), "fit": fitted, "entries": [*current.entries, entry]}), None
 
     edit_id, version, warnings = None, None, []
-    if not request.dry_run:
+    if after is before:
+        warnings.append(NOTHING_GOES)
+    if context.is_over(PROOF_SHARE):
+        warnings.append("time ran out, or the job was cancelled: more steps might go")
+    if not request.dry_run and after is not before:
         changed, _, is_kept = change_model(context, request.model, request.version, change)
         if is_kept:
             edit_id, version = changed.entries[-1].edit_id, changed.version
@@ -139,7 +154,7 @@ GAM_COMPRESS: Operation[CompressRequest, CompressResult] = Operation(
     summary="Drop the steps that a model can do without.",
     description="""
 The cheapest steps go and all other leaves are fitted again, so that the smaller model is still a forest of the same kind: its objective
-and its gap hold. It becomes a version of the model, which can be undone.
+and its gap hold. It becomes a version of the model, which can be undone; where no step goes there is no new version.
 """,
     resources=Resources(time_limit=300.0),
     examples=EXAMPLES,

@@ -11,7 +11,7 @@ from solvers.gam.edit_history import HistoryEntry, new_entry, undo_entries
 from solvers.gam.edit_operations import EditOperation
 from solvers.gam.editing import Edit, ScoreChange, edit
 from solvers.gam.operations.model_record import GamFields, ModelRecord, ShownShape, shown_fields, shown_shapes
-from solvers.gam.operations.models import DEMO, DEMO_EDITED, MODELS, change_model, read_data, read_model
+from solvers.gam.operations.models import DEMO, DEMO_EDITED, MODELS, change_model, read_data, read_model, require_version
 from solvers.gam.operations.scored_rows import ScoredRows, error_of_record, given_rows, kept_part, mean_error
 from solvers.gam.operations.table_fields import TableFields
 from solvers.operation import Context, Operation, Resources
@@ -126,6 +126,7 @@ def run_edit(request: EditRequest, context: Context) -> EditResult:
 
     is_kept = False
     if request.dry_run:
+        require_version(record, request.version)
         _, done, entry = change(record)
     else:
         changed, done, is_kept = change_model(context, request.model, request.version, lambda one: change(one)[:2])

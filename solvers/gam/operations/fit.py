@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from solvers.gam.additive_model import AdditiveModel, Link
+from solvers.gam.fit_summary import NOT_ASKED
 from solvers.gam.kept_rows import KeptRows, further_table
 from solvers.gam.operations.bands_part import spreads_to_bytes
 from solvers.gam.operations.baselines import Baselines, as_decision, constant_decision, fit_baselines
@@ -110,22 +111,25 @@ def fit(request: FitRequest, context: Context) -> GamModel:
     if search.was_cut_short:
         so_far = "the best so far" if len(estimator.stumps_) else "a constant, for there was none yet"
         warnings.append(f"time ran out, or the job was cancelled: the model is {so_far}")
+    is_kept = request.keep_data and context.limits.get(RETENTION, 1) > 0
+    report = fit_report(estimator.summary_, last_fit(estimator).training)
+    if report.gap_reason == NOT_ASKED and not is_kept:
+        report.gap_reason = "data"  # and never can be: the rows that would prove it are not kept
     record = ModelRecord(
         name=request.name,
         created=datetime.now(UTC),
         task=training.task,
-        loss=estimator._parameters().loss,
+        loss=estimator.checked_parameters().loss,
         params=resolved_parameters(estimator, training),
         model=model.document(),
-        fit=fit_report(estimator.summary_, last_fit(estimator).training),
+        fit=report,
         data=data,
         score=model_score(estimator, model, kept, error),
         baselines=baseline_scores(kept, compared, error, model.link),
         timings=clock.seconds,
         warnings=warnings,
     )
-    is_kept = request.keep_data and context.limits.get(RETENTION, 1) > 0
-    bands = spreads_to_bytes(estimator._fitted.spreads)
+    bands = spreads_to_bytes(estimator.fitted_.spreads)
     return shown_model(record, keep_model(context, record, kept if is_kept else None, compared, bands))
 
 
@@ -167,7 +171,7 @@ def held_back(rows: TrainingInput, features: Any, model: AdditiveModel, target: 
 
 def error_of(estimator: Estimator, model: AdditiveModel) -> RowError:
     """Return the measure of error that goes with a fit."""
-    return row_error(estimator._parameters().make_loss(), len(model.classes or (0, 1)))
+    return row_error(estimator.checked_parameters().make_loss(), len(model.classes or (0, 1)))
 
 
 def model_score(estimator: Estimator, model: AdditiveModel, kept: KeptData, error: RowError) -> ModelScore:

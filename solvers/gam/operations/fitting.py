@@ -124,7 +124,7 @@ def fit_report(summary: FitSummary, training: Training | None) -> FitReport:
 
 def last_fit(estimator: Estimator) -> AdditiveFit:
     """Return the fit behind an estimator that was fitted just now."""
-    fit = estimator._fitted.fit
+    fit = estimator.fitted_.fit
     assert fit is not None
     return fit
 
@@ -139,7 +139,7 @@ def _by_label(weights: dict[str, float], target: npt.NDArray[Any]) -> dict[Any, 
 
 def resolved_parameters(estimator: Estimator, rows: TrainingInput) -> dict[str, Any]:
     """Return the parameters of the fit, with what was chosen for the caller."""
-    params = estimator._parameters().model_dump(mode="json")
+    params = estimator.checked_parameters().model_dump(mode="json")
     if isinstance(estimator, StumpForestClassifier):
         params["class_weight"] = estimator.class_weight
     if isinstance(estimator, StumpForestRegressorCV | StumpForestClassifierCV):

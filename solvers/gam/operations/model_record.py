@@ -160,7 +160,11 @@ class GamFields(BaseModel):
     objective: float | None
     lower_bound: float | None = Field(description="No forest under the same parameters has a lower objective.")
     gap: float | None = Field(description="(objective - lower_bound) / objective.")
-    gap_reason: str | None = Field(description="Why there is no gap: loss, alpha, average, edited.")
+    gap_reason: str | None = Field(
+        description="Why there is no gap: `loss` and `alpha` (none is known for this loss, or without a ridge), `average` (of fits, which "
+        "minimises nothing), `edited`, `not asked` (`gam/certificate` proves it), `data` (it was not asked for, and the rows that would "
+        "prove it are not kept)."
+    )
     objective_history: list[float]
     one_swap_residual: float | None = Field(
         description="Most that moving one stump could gain, as a share of the null objective."

@@ -138,10 +138,7 @@ def change_model(
             before = read_to_change(context, model_id)
             made = ModelRecord.from_bytes(MODELS.read_version(files, model_id, before.version + 1))
             return made, change(before)[1], True
-        if expected not in (None, record.version):
-            raise Conflict(
-                f"the model is at version {record.version}, not {expected}", pointer="/version", version=record.version
-            )
+        require_version(record, expected)
         changed, answer = change(record)
         changed = changed.model_copy(update={"runs": [*record.runs, context.run_id]})
         if model_id in MODELS.demos:
@@ -149,6 +146,12 @@ def change_model(
         if MODELS.revise(files, model_id, changed.to_bytes(), changed.version):
             return changed, answer, True
     raise Conflict("others are changing the model; try again")
+
+
+def require_version(record: ModelRecord, expected: int | None) -> None:
+    """Raise `Conflict` if a model is at another version than the expected one."""
+    if expected not in (None, record.version):
+        raise Conflict(f"the model is at version {record.version}, not {expected}", pointer="/version", version=record.version)
 
 
 class ShapeQuery(BaseModel):

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy.stats import norm
 
 from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.bands import Spread
@@ -19,7 +18,7 @@ from solvers.gam.operations.edit import ModelId
 from solvers.gam.operations.model_record import ModelRecord
 from solvers.gam.operations.models import DEMO, MODELS, read_model
 from solvers.gam.operations.table_fields import JsonTable, TableFields
-from solvers.gam.shape_functions import Floats
+from solvers.gam.shape_functions import Floats, require_seen_levels
 from solvers.gam.tables.table import Table, table_blocks
 from solvers.operation import Conflict, Context, InvalidInput, Operation, Resources, TooLarge
 
@@ -62,8 +61,10 @@ class PredictRequest(BaseModel):
         None, gt=0, lt=1, description="Level of an interval for the mean, or for the probability of the second class."
     )
     output: Literal["inline", "file"] | None = Field(None, description="Default: a file for an uploaded file, else inline.")
-    unseen: Literal["score", "error"] = Field(
-        "score", description="What to do with a level that the model has not seen: score it as nothing special, or refuse."
+    unseen: Literal["score", "error"] | None = Field(
+        None,
+        description="What to do with a level that the model has not seen: score it as nothing special, or refuse. Default: as the "
+        "parameter `unseen` of the fit says.",
     )
     options: PredictOptions = Field(default_factory=PredictOptions)
 
@@ -132,6 +133,7 @@ class Predictor:
         self.request = request
         self.model = record.additive_model()
         self.spread = self._spread(record, context)
+        self._refuses_unseen = (request.unseen or record.params.get("unseen", "score")) == "error"
         self._has_no_offset = False
         self._unfamiliar: dict[str, int] = {}
 
@@ -187,11 +189,8 @@ class Predictor:
             bins = shape.bins(table.columns[shape.name])
             unseen = bins < 0
             if unseen.any():
-                if self.request.unseen == "error":
-                    row = first + int(np.argmax(unseen))
-                    raise InvalidInput(
-                        f"column {shape.name!r}, row {row}: a level that the model has not seen", column=shape.name, row=row
-                    )
+                if self._refuses_unseen:
+                    require_seen_levels(shape, table.columns[shape.name], first)
                 self._count(f"column {shape.name!r}: a level that the model has not seen", int(unseen.sum()))
             if shape.weights is not None and shape.weights[0] == 0 and (bins == 0).any():
                 self._count(f"column {shape.name!r}: a missing value, of which training had none", int((bins == 0).sum()))
@@ -202,8 +201,8 @@ class Predictor:
     def _bounds(self, columns: dict[str, Any], decision: Floats) -> tuple[Floats | None, Floats | None]:
         if self.spread is None or self.request.interval is None:
             return None, None
-        reach = float(norm.ppf(0.5 + self.request.interval / 2)) * self.spread.decision_errors(list(columns.values()))
-        return self.model.mean(decision - reach), self.model.mean(decision + reach)
+        below, above = self.spread.decision_band(list(columns.values()), self.request.interval)
+        return self.model.mean(decision - below), self.model.mean(decision + above)
 
     def _spread(self, record: ModelRecord, context: Context) -> Spread | None:
         if self.request.interval is None:

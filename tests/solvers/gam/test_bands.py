@@ -111,10 +111,38 @@ def test_jackknife_errors_are_those_of_the_fits_without_a_fold() -> None:
     np.testing.assert_allclose(model.decision_errors(X), np.sqrt(3 / 4 * np.sum(deviations**2, axis=0)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("bagging", [0, 4])
-def test_bands_are_normal_and_centred_on_the_shape(bagging: int) -> None:
+def test_a_band_of_bags_goes_from_quantile_to_quantile_of_their_centred_shapes() -> None:
+    X, y = few_values()
+    model = StumpForestRegressor(n_stumps=30, alpha=3.0, bagging=7, random_state=4).fit(X, y)
+    rng = np.random.default_rng(4)
+    bags = [StumpForestRegressor(n_stumps=30, alpha=3.0).fit(X, y, rng.poisson(1.0, len(y))) for _ in range(7)]
+    for position, feature in enumerate(("x", "level")):
+        values = np.unique(X[feature])
+        at = [np.flatnonzero(X[feature] == value)[0] for value in values]
+        of_rows = np.array([bag.contributions(X)[:, position] for bag in bags])
+        draws = (of_rows - of_rows.mean(axis=1, keepdims=True))[:, at]
+        for level in (0.5, 0.95):
+            band = model.confidence_band(feature, level)
+            code = 1 + (np.searchsorted(band.thresholds, values.astype(float)) if feature == "x" else np.arange(3))
+            lowest, highest = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+            np.testing.assert_allclose(band.lower[code], lowest, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(band.upper[code], highest, rtol=1e-6, atol=1e-9)
+
+
+def test_an_interval_of_bags_goes_from_quantile_to_quantile_of_their_decisions() -> None:
+    X, y = few_values()
+    model = StumpForestRegressor(n_stumps=30, alpha=3.0, bagging=7, random_state=4).fit(X, y)
+    rng = np.random.default_rng(4)
+    bags = [StumpForestRegressor(n_stumps=30, alpha=3.0).fit(X, y, rng.poisson(1.0, len(y))) for _ in range(7)]
+    below, above = model.fitted_.spreads[0].decision_band(model._columns(X), 0.8)
+    lowest, highest = np.quantile([bag.predict(X) for bag in bags], [0.1, 0.9], axis=0)
+    np.testing.assert_allclose(model.predict(X) - below, lowest, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.predict(X) + above, highest, rtol=1e-6, atol=1e-9)
+
+
+def test_bands_of_one_fit_are_normal_and_centred_on_the_shape() -> None:
     X, y = rows()
-    model = StumpForestRegressor(alpha=3.0, bagging=bagging).fit(X, y)
+    model = StumpForestRegressor(alpha=3.0).fit(X, y)
     for feature in ("x", "level"):
         wide, narrow = model.confidence_band(feature, 0.95), model.confidence_band(feature, 0.5)
         np.testing.assert_allclose(wide.upper - wide.scores, wide.scores - wide.lower)
@@ -152,7 +180,7 @@ def test_a_level_outside_zero_and_one_is_refused(level: float) -> None:
 
 def test_a_fit_with_as_many_degrees_of_freedom_as_rows_has_no_conditional_band() -> None:
     x = np.arange(8.0)
-    fitted = StumpForestRegressor(alpha=1e-12, min_samples_leaf=0, n_stumps=100).fit({"x": x}, np.sin(x))._fitted.fit
+    fitted = StumpForestRegressor(alpha=1e-12, min_samples_leaf=0, n_stumps=100).fit({"x": x}, np.sin(x)).fitted_.fit
     assert fitted.training is not None
     assert conditional_spread(fitted.training, np.ones((1, 10))) is None
 
@@ -169,15 +197,18 @@ TRUTH = (lambda x: np.sin(2 * x), lambda x: np.abs(x) - 1.0, lambda x: (x > 0) -
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(20), marks=pytest.mark.long)], ids=["three", "twenty"])
 def test_bootstrap_bands_cover_the_truth(seeds: range) -> None:
     grid = np.linspace(-1.95, 1.95, 79)
-    covered = []
+    covered, in_quantiles = [], []
     for seed in seeds:
         X, y = smooth_rows(seed)
         model = StumpForestRegressor(n_stumps=100, alpha=10.0, bagging=20, random_state=seed).fit(X, y)
         for feature, truth in enumerate(TRUTH):
             band = model.confidence_band(feature)
             at = 1 + np.searchsorted(band.thresholds, grid)
-            covered.append((band.lower[at] <= truth(grid)) & (truth(grid) <= band.upper[at]))
+            reach = 1.96 * model.fitted_.spreads[0].errors(feature)[at]
+            covered.append(np.abs(band.scores[at] - truth(grid)) <= reach)
+            in_quantiles.append((band.lower[at] <= truth(grid)) & (truth(grid) <= band.upper[at]))
     assert np.mean(covered) >= 0.88
+    assert np.mean(in_quantiles) >= 0.88
 
 
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(20), marks=pytest.mark.long)], ids=["three", "twenty"])

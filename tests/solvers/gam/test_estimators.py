@@ -273,3 +273,22 @@ def test_plots_and_exports_are_those_of_the_model() -> None:
     assert "<PMML" in model.to_pmml()
     assert "def predict" in model.to_python()
     assert len(model.to_onnx()) > 100
+
+
+@pytest.mark.parametrize("estimator", [StumpForestRegressor, StumpForestClassifier])
+def test_a_level_that_training_did_not_have_is_scored_or_refused(estimator: type) -> None:
+    X = {"x": np.arange(60.0), "plan": np.array(["basic", "pro", None] * 20, dtype=object)}
+    y = np.arange(60) % 3 == 0
+    new = {"x": [1.0, 2.0, 3.0], "plan": ["pro", None, "gold"]}
+    scored, refused = (estimator(alpha=1.0, unseen=unseen).fit(X, y) for unseen in ("score", "error"))
+    assert scored.contributions(new)[2, 1] == 0
+    np.testing.assert_array_equal(refused.predict(X), scored.predict(X))
+    for ask in (refused.predict, refused.contributions, refused.decision_errors):
+        with pytest.raises(InvalidInput, match="column 'plan', row 2: a level") as told:
+            ask(new)
+        assert told.value.members == {"column": "plan", "row": 2}
+    seen = {name: values[:2] for name, values in new.items()}
+    np.testing.assert_array_equal(refused.predict(seen), scored.predict(seen))
+    assert refused.to_json() == scored.to_json()
+    with pytest.raises(InvalidInput, match="unseen"):
+        estimator(unseen="drop").fit(X, y)

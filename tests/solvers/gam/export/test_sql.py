@@ -122,3 +122,32 @@ def test_what_sql_cannot_write_is_refused(dialect):
         with pytest.raises(InvalidInput, match="SQL cannot write") as refused:
             to_sql(AdditiveModel("regression", "identity", [0.0], [[shape]]), "data", dialect)
         assert (refused.value.pointer, refused.value.members) == ("/format", {"column": shape.name})
+
+
+@pytest.mark.parametrize("n_classes", [3, 130])
+def test_many_classes_are_scored_as_the_model_does(dialect, run, n_classes):
+    rng = np.random.default_rng(0)
+    shapes = [ShapeFunction("x", "numeric", rng.normal(size=2), [0.0]) for _ in range(n_classes)]
+    model = AdditiveModel("classification", "softmax", rng.normal(size=n_classes), [shapes], tuple(range(n_classes)))
+    columns = {"x": [-1.0, 1.0, None]}
+    assert_equal_scores(run(to_sql(model, TABLE, dialect), columns), scored_by_the_model(model, columns))
+
+
+def test_the_query_grows_with_the_classes_and_not_with_their_square(dialect):
+    def length(n_classes: int) -> int:
+        shapes = [ShapeFunction("x", "numeric", [-1.0, 1.0], [0.0])] * n_classes
+        return len(
+            to_sql(
+                AdditiveModel("classification", "softmax", [0.0] * n_classes, [shapes], tuple(range(n_classes))), TABLE, dialect
+            )
+        )
+
+    assert length(80) - length(40) < 2.2 * (length(40) - length(20))
+
+
+def test_what_probabilities_are_made_of_has_a_name_of_its_own(dialect, run):
+    names = ("largest_decision", "Total_Odds")
+    shapes = [[ShapeFunction(name, "numeric", [-1.0, score], [0.0]) for score in (0.5, 1.0, 2.0)] for name in names]
+    model = AdditiveModel("classification", "softmax", [0.0, 0.1, 0.2], shapes, ("a", "b", "c"))
+    columns = {name: [-1.0, 1.0, None] for name in names}
+    assert_equal_scores(run(to_sql(model, TABLE, dialect), columns), scored_by_the_model(model, columns))

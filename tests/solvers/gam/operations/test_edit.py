@@ -173,8 +173,8 @@ def test_an_edit_that_makes_no_sense_is_told_at_its_field(desk: Desk, spending: 
 
 def test_compression_is_an_edit_that_keeps_the_proof(desk: Desk, spending: str) -> None:
     before = read_model(desk.files, spending)
-    dry = desk(GAM_COMPRESS, {"model": spending, "tol": 0.05, "dry_run": True})
-    result = desk(GAM_COMPRESS, {"model": spending, "tol": 0.05}, run_id="job")
+    dry = desk(GAM_COMPRESS, {"model": spending, "tol": 0.5, "dry_run": True})
+    result = desk(GAM_COMPRESS, {"model": spending, "tol": 0.5}, run_id="job")
     after = read_model(desk.files, spending)
     assert (result.version, result.edit_id, dry.version) == (2, "edit-1", None)
     assert (dry.n_steps_after, dry.objective) == (result.n_steps_after, result.objective)
@@ -182,7 +182,7 @@ def test_compression_is_an_edit_that_keeps_the_proof(desk: Desk, spending: str) 
     assert result.loss_before <= result.loss_after
     assert before.fit.lower_bound <= after.fit.lower_bound <= result.objective == after.fit.objective
     assert not after.is_edited
-    assert desk(GAM_COMPRESS, {"model": spending, "tol": 0.05}, run_id="job").version == 2
+    assert desk(GAM_COMPRESS, {"model": spending, "tol": 0.5}, run_id="job").version == 2
     assert desk(GAM_PREDICT, {"model": spending, "rows": NEW, "interval": 0.9}).interval is not None
     desk(GAM_UNDO, {"model": spending})
     assert read_model(desk.files, spending).fit == before.fit
@@ -192,3 +192,23 @@ def test_an_edited_model_cannot_be_compressed(desk: Desk, spending: str) -> None
     edit(desk, spending, HALVE_AGE)
     with pytest.raises(Conflict, match="Undo the edits first"):
         desk(GAM_COMPRESS, {"model": spending, "tol": 0.01})
+
+
+def test_a_compression_that_removes_nothing_makes_no_version(desk: Desk, spending: str) -> None:
+    result = desk(GAM_COMPRESS, {"model": spending, "tol": 0.0})
+    assert (result.version, result.edit_id, result.n_steps_after) == (None, None, result.n_steps_before)
+    assert any("stays as it is" in warning for warning in result.warnings)
+    assert read_model(desk.files, spending).version == 1
+    assert read_model(desk.files, spending).entries == []
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_version_that_is_not_the_newest_is_a_conflict(desk: Desk, spending: str, dry_run: bool) -> None:
+    edit(desk, spending, HALVE_AGE)
+    desk(GAM_UNDO, {"model": spending})
+    stale = {"model": spending, "dry_run": dry_run, "version": 2}
+    for operation, more in ((GAM_COMPRESS, {"tol": 0.5}), (GAM_EDIT, {"operations": [HALVE_AGE]})):
+        newest = read_model(desk.files, spending).version
+        with pytest.raises(Conflict, match=f"at version {newest}, not 2"):
+            desk(operation, stale | more)
+        desk(operation, stale | more | {"version": newest})

@@ -248,3 +248,14 @@ def test_a_table_that_there_was_no_time_to_read_is_a_timeout(desk: Desk, monkeyp
     with pytest.raises(NoTimeToRead, match="rows of the table") as told:
         desk(GAM_FIT, body, is_cancelled=lambda: True)
     assert told.value.problem()["type"] == "timeout"
+
+
+def test_a_bound_that_was_not_asked_for_can_be_had_while_there_are_rows(desk: Desk) -> None:
+    body = table(ROWS, "spent") | {"params": SMALL | {"certificate": False}}
+    kept, gone = desk(GAM_FIT, body), desk(GAM_FIT, body | {"keep_data": False})
+    assert (kept.gap, kept.gap_reason) == (None, "not asked")
+    assert desk(GAM_CERTIFICATE, {"model": kept.model_id}).gap > 0
+    assert (gone.gap, gone.lower_bound, gone.gap_reason) == (None, None, "data")
+    asked = desk(GAM_FIT, table(ROWS, "spent") | {"params": SMALL, "keep_data": False})
+    assert asked.gap_reason is None
+    assert asked.gap > 0

@@ -166,3 +166,13 @@ def test_names_that_a_spreadsheet_would_run_are_quoted(desk: Desk) -> None:
     cells = {cell for line in read_csv(desk, result.file_id) for cell in line}
     assert not any(cell[:1] in "=+@" for cell in cells if cell)
     assert "'=1+1" in cells
+
+
+def test_a_fit_can_ask_for_unseen_levels_to_be_refused(desk: Desk) -> None:
+    strict = desk(GAM_FIT, table(people(), "spent") | {"params": SMALL | {"unseen": "error"}}).model_id
+    rows = [{"age": 30, "plan": "pro", "income": 20.0}, {"age": 30, "plan": "gold", "income": 20.0}]
+    with pytest.raises(InvalidInput, match="column 'plan', row 1"):
+        desk(GAM_PREDICT, {"model": strict, "rows": rows})
+    lenient = desk(GAM_PREDICT, {"model": strict, "rows": rows, "unseen": "score", "contributions": True})
+    assert lenient.contributions.values[1][1] == 0
+    assert any("not seen" in warning for warning in lenient.warnings)
