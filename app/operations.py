@@ -6,7 +6,9 @@ Endpoints, the OpenAPI page and its examples, job kinds, commands and client met
 from auctions.operations.efficient_allocation import EFFICIENCY, EFFICIENT_ALLOCATION
 from auctions.operations.instance_questions import INSTANCE_DEMAND, INSTANCE_VALUES
 from auctions.operations.instances import INSTANCES
+from auctions.operations.mvnn_demand import MVNN_DEMAND
 from auctions.operations.payments import CORE_PAYMENTS, VCG
+from auctions.operations.rp_bounds import RP_BOUNDS
 from auctions.operations.wdp import WDP
 from solvers.gam.operations.certificate import GAM_CERTIFICATE
 from solvers.gam.operations.compare import GAM_COMPARE
@@ -45,9 +47,11 @@ CATALOGUE: tuple[Operation, ...] = (
     INSTANCE_DEMAND,
     EFFICIENT_ALLOCATION,
     EFFICIENCY,
+    MVNN_DEMAND,
     WDP,
     VCG,
     CORE_PAYMENTS,
+    RP_BOUNDS,
     GAM_FIT,
     GAM_PREDICT,
     GAM_EDIT,

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from auctions.domains.instance import Instance, Payments
+from auctions.domains.instance import Payments
+from auctions.domains.lagrangian import lagrangian_bound
 from auctions.operations.instance_questions import goods_of
 from auctions.operations.instance_source import read_instance
 from auctions.operations.instances import InstanceRequest
 from auctions.operations.search_fields import Outcome, outcome_members
 from auctions.operations.supply import Bundle, Flag, Integer, Number
 from auctions.operations.wdp import checked_bidders
-from auctions.outcome import AllocationResult, Status
-from auctions.winner_determination.subgradient import Descent
+from auctions.outcome import Status
 from solvers.operation import Context, InvalidInput, Operation, Resources
-
-PRICE_STEPS = 60
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Proven optimal, with VCG payments": {"instance": {"domain": "srvm", "seed": 1}, "vcg": True},
@@ -110,9 +106,10 @@ def run_efficient_allocation(request: AllocationRequest, context: Context) -> Al
         result = paid.outcome
     else:
         result = instance.efficient_allocation(**search, without=without)
+    proved = lagrangian_bound(instance, result.welfare)
     return AllocationAnswer(
         **outcome_members(result),
-        lagrangian=_lagrangian(instance, result, without, context),
+        lagrangian=LagrangianBound(prices=proved.prices.tolist(), bound=proved.bound),
         vcg=None
         if paid is None
         else VcgOfInstance(
@@ -138,20 +135,6 @@ def run_efficiency(request: EfficiencyRequest, context: Context) -> EfficiencyRe
     )
 
 
-def _lagrangian(instance: Instance, result: AllocationResult, without: list[int], context: Context) -> LagrangianBound:
-    """Return prices that prove a bound, by a fixed number of steps towards the best ones."""
-    bidders = [bidder for bidder in range(instance.n_bidders) if bidder not in without]
-    descent = Descent(np.full(instance.n_goods, max(result.welfare, 0.0) / float(instance.capacities.sum())))
-    for step in range(PRICE_STEPS):
-        demands = [instance.demand(bidder, descent.prices)[0] for bidder in bidders]
-        potential = float(instance.capacities @ descent.prices) + sum(demand.utility for demand in demands)
-        wanted: NDArray[np.int64] = np.sum([demand.bundle for demand in demands], axis=0, initial=0, dtype=np.int64)
-        descent.step(potential, (wanted - instance.capacities).astype(np.float64), max(result.welfare, 0.0))
-        if descent.is_settled or (step and context.stop):
-            break
-    return LagrangianBound(prices=descent.best.tolist(), bound=max(descent.bound, result.welfare))
-
-
 def warm() -> None:
     """Compile, or load, what the first request would wait for."""
     for instance in ({"domain": "lsvm", "seed": 1, "parameters": {"columns": 2}}, {"domain": "mrvm", "seed": 1}):
@@ -167,7 +150,7 @@ EFFICIENT_ALLOCATION: Operation[AllocationRequest, AllocationAnswer] = Operation
     summary="Find the allocation of an instance that is worth the most, and prove it.",
     description="""
 The dynamic programme or tight integer programme of the domain, whichever is faster. A search ends by its gap or its nodes, so that the same
-request gets the same answer; bound and gap say what was proved. `lagrangian` proves a bound once more, by demand queries alone.
+request gets the same answer; bound and gap say what was proved. `lagrangian` proves a bound once more, by a demand query of each bidder.
 """,
     resources=Resources(time_limit=600.0),
     examples=EXAMPLES,

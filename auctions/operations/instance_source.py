@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import json
-from collections.abc import Callable
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import WithJsonSchema
 
-from auctions.domains import Gsvm, Instance, Lsvm, Mrvm, Srvm, gsvm, lsvm, mrvm, srvm
+from auctions.domains import Instance, draw_instance, read_instance_file
+from auctions.domains import read_instance as from_document
 from auctions.domains.json_reader import Reader
+from solvers.field_faults import json_pointer
 from solvers.operation import Context, ForesolveError, InvalidInput
-
-DRAWN: dict[str, Callable[..., Instance]] = {"gsvm": gsvm, "lsvm": lsvm, "srvm": srvm, "mrvm": mrvm}
-"""The value domains, by name."""
-
-READ: dict[str, Callable[[Reader], Instance]] = {"gsvm": Gsvm.read, "lsvm": Lsvm.read, "srvm": Srvm.read, "mrvm": Mrvm.read}
 
 FORMS = "give {domain, seed}, {file}, or a whole instance with its schema"
 
@@ -30,7 +24,7 @@ InstanceForm: TypeAlias = Annotated[
             "`auctions/instances` stored it, or another of the schemas; or the instance itself in one of the schemas, "
             "`{schema: .., ..}`.",
             "properties": {
-                "domain": {"type": "string", "description": "gsvm, lsvm, srvm or mrvm."},
+                "domain": {"type": "string", "description": "gsvm, lsvm, srvm, mrvm, bvm, mbvm or cats."},
                 "seed": {"type": "integer", "description": "Of the draw; signed 64 bits, not negative with the generator numpy."},
                 "rng": {"type": "string", "description": "java: as SATS draws, to the last bit; numpy: a generator of NumPy."},
                 "seed_convention": {"type": "string", "description": "pysats or split."},
@@ -41,7 +35,7 @@ InstanceForm: TypeAlias = Annotated[
         }
     ),
 ]
-_DRAWING = ("rng", "seed_convention", "population_seed")
+DRAWING = ("rng", "seed_convention", "population_seed")
 
 
 def read_instance(form: dict[str, Any], context: Context, pointer: str = "/instance") -> Instance:
@@ -80,46 +74,21 @@ def _instance_of(form: dict[str, Any], context: Context) -> Instance:
 
 def _drawn(form: dict[str, Any]) -> Instance:
     reader = Reader(form)
-    name = reader["domain"].text().lower()
-    if name not in DRAWN:
-        raise InvalidInput(f"there is no domain {form['domain']!r}; there are {', '.join(DRAWN)}", pointer="/domain")
-    draw = DRAWN[name]
     for member in form:
-        if member not in ("domain", "seed", "parameters", *_DRAWING):
-            raise InvalidInput(f"an instance that is drawn has no member {member!r}", pointer=f"/{member}")
+        if member not in ("domain", "seed", "parameters", *DRAWING):
+            raise InvalidInput(f"an instance that is drawn has no member {member!r}", pointer=json_pointer((member,)))
     parameters = reader.get("parameters")
-    given = {} if parameters is None else {key: value.value for key, value in parameters.entries()}
-    known = inspect.signature(draw).parameters
-    for key, value in given.items():
-        if key not in known or key in ("seed", *_DRAWING):
-            offered = ", ".join(one for one in known if one not in ("seed", *_DRAWING))
-            raise InvalidInput(f"{name} has no parameter {key!r}; it has {offered}", pointer=f"/parameters/{key}")
-        if isinstance(known[key].default, bool) and not isinstance(value, bool):
-            raise InvalidInput(f"{key} is true or false", pointer=f"/parameters/{key}")
-    drawing = {key: form[key] for key in _DRAWING if form.get(key) is not None}
-    return draw(reader["seed"].integer(), **drawing, **given)
+    given = {} if parameters is None else {name: value.value for name, value in parameters.entries()}
+    drawing = {name: form.get(name) for name in DRAWING}
+    return draw_instance(reader["domain"].text(), reader["seed"].integer(), given, **drawing)
 
 
 def _from_file(file_id: Any, context: Context) -> Instance:
     with context.files.open(Reader(file_id, "/file").text()) as stream:
         content = stream.read()
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InvalidInput("the file is no JSON document", pointer="/file") from None
-    try:
-        return from_document(document)
-    except InvalidInput as fault:
-        raise InvalidInput(f"in the file, {fault.detail}", pointer="/file", place=fault.pointer) from None
-
-
-def from_document(document: Any) -> Instance:
-    """Return the instance of a document in one of the schemas."""
-    reader = Reader(document)
-    schema = reader["schema"].text()
-    if schema != "sats-instance/1":
-        raise InvalidInput(f"there is no schema {schema!r} of an instance", pointer="/schema")
-    name = reader["domain"].text().lower()
-    if name not in READ:
-        raise InvalidInput(f"there is no domain {document['domain']!r}; there are {', '.join(READ)}", pointer="/domain")
-    return READ[name](reader)
+        return read_instance_file(content)
+    except ForesolveError as fault:
+        # The file's own places are no places of the request.
+        where = {} if fault.pointer is None else {"place": fault.pointer}
+        raise type(fault)(f"in the file: {fault.detail}", pointer="/file", **fault.members | where) from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from auctions.operations.supply import Integer, Number
@@ -79,6 +77,3 @@ def outcome_members(result: AllocationResult) -> dict[str, object]:
         "method": result.method,
         "seconds": result.seconds,
     }
-
-
-TieBreakName = Literal["lexicographic"]

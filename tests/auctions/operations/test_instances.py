@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ GSVM: dict[str, Any] = {"domain": "gsvm", "seed": 1}
 SRVM: dict[str, Any] = {"domain": "srvm", "seed": 1}
 
 
-@pytest.mark.parametrize("domain", ["gsvm", "lsvm", "srvm", "mrvm"])
+@pytest.mark.parametrize("domain", ["gsvm", "lsvm", "srvm", "mrvm", "bvm", "mbvm", "cats"])
 def test_an_instance_is_the_same_drawn_given_whole_and_from_its_file(domain):
     files = MemoryFiles()
     made = run(INSTANCES, {"instance": {"domain": domain, "seed": 5}}, files=files)
@@ -29,6 +31,85 @@ def test_an_instance_is_the_same_drawn_given_whole_and_from_its_file(domain):
     answers = [run(INSTANCE_VALUES, ask | {"instance": form}, files=files).values for form in forms]
     assert answers[0] == answers[1] == answers[2]
     assert made.summary.n_bidders == len(answers[0])
+
+
+CSV = "bidder,value,A,B\nann,5,1,0\nbob,7,1,1\nbob,4,0,1\n"
+STATED = {
+    "schema": "valuations/1",
+    "capacities": [1, 1],
+    "good_names": ["A", "B"],
+    "bidders": [
+        {"id": "ann", "kind": "xor", "bids": [{"bundle": {"A": 1}, "value": 5}]},
+        {"id": "bob", "kind": "table", "values": [0, 0, 4, 7]},
+    ],
+}
+
+
+def test_valuations_of_users_come_as_csv_and_inline():
+    files = MemoryFiles()
+    file_id = files.save(CSV.encode(), name="bids.csv", media_type="text/csv")
+    for form in ({"file": file_id}, STATED):
+        answer = run(EFFICIENT_ALLOCATION, {"instance": form, "vcg": True}, files=files)
+        assert (answer.allocation, answer.welfare, answer.vcg.payments) == ([[1, 0], [0, 1]], 9, [3, 0])
+
+
+def stored_by_sats() -> bytes:
+    """A zip in the layout in which SATS stores a world of GSVM and its bidders."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        world = {"implementation": "org.spectrumauctions.sats.core.model.gsvm.GSVMWorld", "size": 1, "isLegacyGSVM": False}
+        archive.writestr("00001/00001.world.json", json.dumps(world))
+        for number, values in enumerate([(25, 25, 15), (25, 25, 15)]):
+            bidder = {
+                "implementation": "org.spectrumauctions.sats.core.model.gsvm.GSVMBidder",
+                "id": number,
+                "setupType": "Regional Bidder Setup",
+                "bidderPosition": 0,
+                "values": {str(licence): value for licence, value in enumerate(values)},
+                "allocationLimit": {"kind": "BundleSizeAllocationLimit", "numberOfItems": 2},
+            }
+            archive.writestr(f"00001/00001/{number:05}.bidder.json", json.dumps(bidder))
+    return content.getvalue()
+
+
+def test_files_of_sats_come_as_a_zip_archive():
+    files = MemoryFiles()
+    file_id = files.save(stored_by_sats(), name="store.zip", media_type="application/zip")
+    answer = run(EFFICIENT_ALLOCATION, {"instance": {"file": file_id}}, files=files)
+    assert answer.welfare == pytest.approx(75)  # 60 for the pair of 25 and 25, 15 for the rest
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"capacities": []}, "/instance/capacities"),
+        ({"capacities": [1, 0]}, "/instance/capacities/1"),
+        ({"bidders": []}, "/instance/bidders"),
+        ({"bidders": [{"kind": "table", "values": [0, 1, 1]}]}, "/instance/bidders/0/values"),
+        ({"bidders": [{"kind": "table", "values": [1, 1, 1, 1]}]}, "/instance/bidders/0/values/0"),
+        ({"bidders": [{"kind": "table", "values": [0, 1, -1, 1]}]}, "/instance/bidders/0/values/2"),
+        ({"bidders": [{"kind": "table", "values": [0, 1, math.nan, 1]}]}, "/instance/bidders/0/values/2"),
+        ({"bidders": [{"kind": "xor", "bids": [{"bundle": "11", "value": -1}]}]}, "/instance/bidders/0/bids/0/value"),
+        (
+            {"bidders": [{"kind": "additive", "values": [1, 1], "synergies": [{"bundle": "11", "bonus": -1}]}]},
+            "/instance/bidders/0/synergies/0/bonus",
+        ),
+        ({"bidders": [{"kind": "other"}]}, "/instance/bidders/0/kind"),
+    ],
+)
+def test_malformed_valuations_are_refused_with_their_place(change, pointer):
+    assert pointer_of_fault(INSTANCES, {"instance": STATED | change}) == pointer
+
+
+def test_a_table_that_falls_is_taken_and_said_not_to_be_monotone():
+    falling = STATED | {"bidders": [{"kind": "table", "values": [0, 5, 4, 3]}]}
+    assert not run(INSTANCES, {"instance": falling}).summary.monotone
+
+
+def test_bidders_who_value_nothing_are_taken():
+    worthless = STATED | {"bidders": [{"kind": "table", "values": [0, 0, 0, 0]}] * 2}
+    answer = run(EFFICIENT_ALLOCATION, {"instance": worthless, "vcg": True})
+    assert (answer.welfare, answer.vcg.revenue) == (0, 0)
 
 
 def test_values_are_those_of_the_library():
@@ -136,7 +217,7 @@ def test_a_search_that_is_cut_short_gives_a_bound_and_its_reason():
         ({"schema": "other/1"}, "/instance/schema"),
         ({"schema": 1}, "/instance/schema"),
         ({"schema": "sats-instance/1", "domain": "none"}, "/instance/domain"),
-        ({"schema": "sats-instance/1", "domain": "gsvm"}, "/instance/world"),
+        ({"schema": "sats-instance/1", "domain": "GSVM"}, "/instance/world"),
         ({"file": 3}, "/instance/file"),
         ({"file": "a", "seed": 1}, "/instance"),
     ],
