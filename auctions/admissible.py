@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from auctions.bundles import Bundles, Limits, all_bundles
+from auctions.bundles import Bundles, Limits, all_bundles, count_bundles
 
 FREE = Limits()
 
@@ -39,12 +39,23 @@ def admissible_bundles(capacities: tuple[int, ...], limits: Limits = FREE) -> Bu
     [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2]]
     """
     most = limits.quantities(capacities)
-    if limits.max_items is None or limits.max_items >= most.sum():
-        bundles = all_bundles(most)
-    else:
-        bundles = np.zeros((count_admissible(capacities, limits), len(most)), dtype=np.int64)
-        _list_bundles(most, limits.max_items, bundles)
+    n_bundles = count_admissible(capacities, limits)
+    bundles = all_bundles(most) if n_bundles == count_bundles(most) else first_bundles(capacities, limits, n_bundles)
     bundles.setflags(write=False)
+    return bundles
+
+
+def first_bundles(capacities: tuple[int, ...], limits: Limits, n: int) -> Bundles:
+    """Return the first n admissible bundles in mixed-radix order, or all if there are fewer.
+
+    Examples
+    --------
+    >>> first_bundles((1,) * 100, FREE, 3)[:, :3].tolist()
+    [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    """
+    most = limits.quantities(capacities)
+    bundles = np.zeros((min(n, count_admissible(capacities, limits)), len(most)), dtype=np.int64)
+    _list_bundles(most, int(most.sum()) if limits.max_items is None else limits.max_items, bundles)
     return bundles
 
 

@@ -27,18 +27,22 @@ ValueAnswers = Sequence[tuple[ArrayLike, float]]
 """A bundle and its value."""
 
 
+ROUNDING = 1e-13
+"""Relative to the largest length: the least by which edges are made longer."""
+
+
 class Answer(NamedTuple):
     """Where an edge comes from.
 
     Attributes
     ----------
     kind : {"demand", "value", "free_disposal"}
-    index : int, optional
+    number : int, optional
         Among the answers of its kind.
     """
 
     kind: Literal["demand", "value", "free_disposal"]
-    index: int | None
+    number: int | None
 
 
 class CycleEdge(NamedTuple):
@@ -88,7 +92,8 @@ def revealed_preference_bounds(
     bundles : array of shape (n, n_goods)
         Asked about.
     tolerance : float
-        Relative to the largest length of an edge, at least 1: a cycle that is negative by less counts as rounding.
+        Relative to the largest length of an edge, at least 1: a cycle that is negative by more is always flagged, one that is negative by
+        less than its share for each of its edges never.
 
     Returns
     -------
@@ -112,13 +117,16 @@ def revealed_preference_bounds(
     supply = validate_capacities(capacities)
     graph = _Graph.of(demand_answers, value_answers, supply)
     asked = validate_bundles(bundles, supply)
-    distances = graph.lengths.copy()
+    scale = max(1.0, float(np.abs(graph.lengths[np.isfinite(graph.lengths)]).max(initial=0.0)))
+    # Each edge a little longer: else cycles of length 0, of which truthful answers are full, would be walked again and again for the sake
+    # of their rounding errors.
+    distances = graph.lengths + max(tolerance / len(graph.nodes), ROUNDING) * scale
     following = np.where(np.isfinite(distances), np.arange(len(distances)), -1)
-    scale = max(1.0, float(np.abs(distances[np.isfinite(distances)]).max(initial=0.0)))
-    start = _shortest_paths(distances, following, tolerance * scale)
+    start = _shortest_paths(distances, following)
     if start >= 0:
         return RpReport(False, graph.cycle(following, start), None, None)
-    return RpReport(True, None, graph.lower(asked, distances[:, 0]), graph.upper(asked, distances[0]))
+    from_nothing, to_nothing = _lengths_of_ways(graph.lengths, following)
+    return RpReport(True, None, graph.lower(asked, to_nothing), graph.upper(asked, from_nothing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +237,11 @@ def _checked_values(values: Sequence[float]) -> NDArray[np.float64]:
 
 
 @njit(cache=True, nogil=True)
-def _shortest_paths(distances, following, tolerance):  # type: ignore[no-untyped-def]
+def _shortest_paths(distances, following):  # type: ignore[no-untyped-def]
     """Fill in all distances, and the first step of each way; return a node on a negative cycle, or -1 (Floyd and Warshall)."""
     n = len(distances)
     for k in range(n):
-        if distances[k, k] < -tolerance:
+        if distances[k, k] < 0:
             return k
         for i in range(n):
             if distances[i, k] == np.inf:
@@ -242,10 +250,28 @@ def _shortest_paths(distances, following, tolerance):  # type: ignore[no-untyped
                 through = distances[i, k] + distances[k, j]
                 if through >= distances[i, j]:
                     continue
-                if i == j and through >= -tolerance:
-                    continue
                 distances[i, j] = through
                 following[i, j] = following[i, k]
-                if i == j:
+                if i == j and through < 0:
                     return i
     return -1
+
+
+@njit(cache=True, nogil=True)
+def _lengths_of_ways(lengths, following):  # type: ignore[no-untyped-def]
+    """Return how long the ways found from node 0 to all, and back, are by the lengths themselves."""
+    n = len(lengths)
+    there, back = np.full(n, np.inf), np.full(n, np.inf)
+    for node in range(n):
+        for origin, target, found in ((0, node, there), (node, 0, back)):
+            if following[origin, target] < 0:
+                continue
+            here, total = origin, 0.0
+            while True:
+                step = following[here, target]
+                total += lengths[here, step]
+                here = step
+                if here == target:
+                    break
+            found[node] = total
+    return there, back

@@ -56,6 +56,10 @@ class IntegerProgram:
         self._row_lower: list[float] = []
         self._row_upper: list[float] = []
 
+    @property
+    def n_columns(self) -> int:
+        return len(self._objective)
+
     def add_columns(self, objective: ArrayLike, *, integer: bool, upper: float = 1.0) -> NDArray[np.int64]:
         """Add columns between 0 and `upper` and return their numbers."""
         worth = np.asarray(objective, dtype=np.float64).ravel().tolist()
@@ -81,6 +85,10 @@ class IntegerProgram:
         self._row_lower.append(lower)
         self._row_upper.append(upper)
 
+    def objective_of(self, columns: NDArray[np.float64]) -> float:
+        """Return the objective at a point."""
+        return float(columns @ np.array(self._objective))
+
     def replace_objective(self, columns: NDArray[np.int64], *, floor: float) -> None:
         """Keep the objective at `floor` or above by a row, and from now on have the fewest of some columns instead."""
         worth = np.array(self._objective)
@@ -97,6 +105,11 @@ class IntegerProgram:
         Solution
             Without columns if there is no feasible point, or none was found in time.
         """
+        # Presolve does not look at either.
+        if search.cancelled():
+            return Solution(None, np.inf, "cancelled")
+        if search.time_limit <= 0.0:
+            return Solution(None, np.inf, "time_limit")
         solver = SilentHighs()
         solver.setOptionValue("random_seed", SEED)
         solver.setOptionValue("mip_rel_gap", search.gap)
@@ -126,6 +139,19 @@ class IntegerProgram:
         elif status == highspy.HighsModelStatus.kInterrupt:
             stopped_by = "cancelled"
         return Solution(columns, float(info.mip_dual_bound), stopped_by)
+
+    def relaxed_bound(self) -> float:
+        """Return what no feasible point is worth more than by the linear relaxation; infinite if the solver found no such bound."""
+        solver = SilentHighs()
+        model = self._model()
+        model.integrality_ = []
+        solver.passModel(model)
+        solver.run()
+        return (
+            float(solver.getInfo().objective_function_value)
+            if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+            else np.inf
+        )
 
     def _model(self) -> highspy.HighsLp:
         model = highspy.HighsLp()

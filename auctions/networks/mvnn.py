@@ -17,10 +17,11 @@ from auctions.bundles import Bundles, Limits
 from auctions.networks.architecture import Architecture
 from auctions.networks.block_evaluation import Precision
 from auctions.networks.demand import Demand, checked_bundles, checked_prices
+from auctions.networks.demand_program import DEFAULT_SEARCH
 from auctions.networks.forward_pass import evaluate
 from auctions.networks.initialisation import CUSTOM, Initialisation, initial_parameters
 from auctions.networks.network_document import network_document, read_network
-from auctions.networks.oracles import DEFAULT_SEARCH, Method, chooser, exact_demand
+from auctions.networks.oracles import Method, chooser, demand_at
 from auctions.networks.training import DEFAULT_TRAINING, Answers, TrainingOptions, draw_orders, train
 from auctions.networks.value_table import ValueTable, network_table
 from auctions.outcome import SearchLimits
@@ -116,7 +117,7 @@ class MVNN:
         self.scale_ = _checked_scale(scale, answers)
         self.monotonicity_violations_ = count_monotonicity_violations(answers.asked, answers.values)
         rng = np.random.default_rng(self.random_state)
-        choose = chooser(self.architecture, self.limits, oracle)
+        choose = chooser(self.architecture, self.limits, oracle, answers.chosen)
         anything_wanted = largest_bid(answers) > 0
         for restart in range(MOST_RESTARTS + 1):
             start = initial_parameters(self.architecture, rng, self.initialisation)
@@ -144,12 +145,12 @@ class MVNN:
         forbidden : array of shape (F, m)
             Bundles that must not be chosen.
         method : {"auto", "table", "coordinate_ascent", "milp"}
-            "auto" for a table where there are at most 2^20 bundles.
+            "auto" for a table where there are at most 2^20 bundles, else branch and bound.
         search : SearchLimits
         """
         row = checked_prices(prices, self.architecture.n_goods)[0]
         unwanted = checked_bundles(forbidden, self.architecture.capacities, pointer="/forbidden")
-        return exact_demand(self.architecture, self.parameters_, self.scale_, row, unwanted, self.limits, method, search)
+        return demand_at(self.architecture, self.parameters_, self.scale_, row, unwanted, self.limits, method, search)
 
     def value_table(self, precision: Precision = np.float64) -> ValueTable:
         """Return the values of all admissible bundles, at most 2^20 of them."""

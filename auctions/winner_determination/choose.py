@@ -9,15 +9,18 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from auctions.admissible import count_admissible
 from auctions.bundles import Bundles, count_bundles, indices_of, strides, validate_bundles, validate_capacities
+from auctions.networks.mvnn import MVNN
 from auctions.outcome import AllocationResult, SearchLimits
 from auctions.winner_determination.dynamic_program import best_by_dynamic_program, pairs
+from auctions.winner_determination.networks_milp import solve_networks
 from auctions.winner_determination.table import NOT_THERE, FullTable, ListedTable, Table
 from auctions.winner_determination.tables import MOST_BUNDLES, first_of_the_best, solve_tables
 from auctions.winner_determination.xor import TieBreak
 from solvers.operation import InvalidInput, TooLarge
 
-Method = Literal["auto", "tables", "dynamic_program"]
+Method = Literal["auto", "tables", "dynamic_program", "exchange", "milp"]
 
 QUICK_PAIRS = 2_000_000
 """Pairs of room and bundle, of all bidders together, that a dynamic program goes through in a few milliseconds."""
@@ -79,8 +82,9 @@ def solve_wdp(
         Bundles that a bidder must not get, the empty one if it is among them.
     exclude : collection of int
         Bidders that get nothing, whatever is forbidden.
-    method : {"auto", "tables", "dynamic_program"}
-        "auto" takes the dynamic program where it takes milliseconds.
+    method : {"auto", "tables", "dynamic_program", "exchange", "milp"}
+        "auto" takes the dynamic program where it takes milliseconds, tables where there are at most 2^20 bundles, and the exchange
+        search, which proves little, for networks over more. "milp", for networks only, proves its answer by branch and bound.
     free_disposal : bool
         Whether a bundle is worth at least what any bundle within it is.
     tie_break : {"lexicographic"}, optional
@@ -112,6 +116,8 @@ def solve_wdp(
     if len(values) == 0:
         raise InvalidInput("there must be at least one bidder", pointer="/values")
     unwanted = _forbidden(forbidden, len(values), supply)
+    if method in ("exchange", "milp") or (method == "auto" and _are_vast(values, supply)):
+        return _by_networks(values, supply, limits, unwanted, exclude, method, warm_start)
     nothing = ListedTable(np.zeros((1, len(supply)), dtype=np.int64), np.zeros(1))
     tables: list[Table] = []
     for bidder, own in enumerate(values):
@@ -220,6 +226,36 @@ def _forbidden(
         validate_bundles([] if named.get(i) is None else named[i], supply, pointer=f"/forbidden/{i}")  # type: ignore[arg-type]
         for i in range(n_bidders)
     ]
+
+
+def _are_vast(values: Sequence[Values], supply: NDArray[np.int64]) -> bool:
+    """Tell whether there are networks over more bundles than can be listed."""
+    return count_bundles(supply) > MOST_BUNDLES and any(
+        isinstance(own, MVNN) and count_admissible(tuple(supply.tolist()), own.limits) > MOST_BUNDLES for own in values
+    )
+
+
+def _by_networks(
+    values: Sequence[Values],
+    supply: NDArray[np.int64],
+    limits: SearchLimits,
+    unwanted: Sequence[Bundles],
+    exclude: Collection[int],
+    method: Method,
+    warm_start: ArrayLike | None,
+) -> AllocationResult:
+    networks = [own for own in values if isinstance(own, MVNN)]
+    if len(networks) < len(values):
+        raise InvalidInput("this method needs a network of every bidder", pointer="/values")
+    return solve_networks(
+        networks,
+        supply,
+        limits,
+        forbidden={bidder: bundles for bidder, bundles in enumerate(unwanted) if len(bundles)},
+        exclude=exclude,
+        method="milp" if method == "milp" else "exchange",
+        warm_start=None if warm_start is None else validate_bundles(warm_start, supply, pointer="/warm_start"),
+    )
 
 
 def _by_dynamic_program(tables: Sequence[Table], supply: NDArray[np.int64], started: float) -> AllocationResult:

@@ -68,7 +68,7 @@ class Spread:
     def decision_band(self, columns: Sequence[Column], level: float) -> tuple[Floats, Floats]:
         """Return by how much the band is below and above the decision of each row."""
         below, above = np.empty(n_rows(columns)), np.empty(n_rows(columns))
-        for part, draws in self._decisions(columns):
+        for part, draws in self.decision_deviations(columns):
             below[part], above[part] = self._band(draws.T, level)
         return below, above
 
@@ -95,18 +95,18 @@ class Spread:
     def decision_errors(self, columns: Sequence[Column]) -> Floats:
         """Return the standard error of the decision of each row, float64 of shape (N,)."""
         errors = np.empty(n_rows(columns))
-        for part, draws in self._decisions(columns):
-            errors[part] = np.sqrt(np.sum(draws**2, axis=1))
+        for part, deviations in self.decision_deviations(columns):
+            errors[part] = np.sqrt(np.sum(deviations**2, axis=1))
         return errors
 
-    def _decisions(self, columns: Sequence[Column]) -> Iterator[tuple[slice, Floats]]:
-        """Yield some rows after the other with the deviation of each draw's decision, shape (n, R)."""
+    def decision_deviations(self, columns: Sequence[Column], rows_at_once: int = ROWS_AT_ONCE) -> Iterator[tuple[slice, Floats]]:
+        """Yield the deviation of the decision of some rows in each draw, shape (rows, R), and which rows those are."""
         codes = [of.bins.codes(column) for of, column in zip(self.features, columns, strict=True)]  # type: ignore[arg-type]
         # A level that no training row had scores 0 whatever the draw.
         tables = [np.vstack([of.scores.T, np.zeros_like(self.intercept)]) for of in self.features]
         size = n_rows(columns)
-        for first in range(0, size, ROWS_AT_ONCE):
-            part = slice(first, min(first + ROWS_AT_ONCE, size))
+        for first in range(0, size, rows_at_once):
+            part = slice(first, min(first + rows_at_once, size))
             total = np.tile(self.intercept, (part.stop - first, 1))
             for table, code in zip(tables, codes, strict=True):
                 total += table[code[part]]

@@ -53,10 +53,8 @@ class LinearBaseline:
 
     def contributions(self, columns: Sequence[Column], feature: int) -> Floats:
         """Return what a feature adds to F of each row, shape (N, K)."""
-        own = np.zeros_like(self.coefficients)
         mine = self.design.columns_of(feature)
-        own[:, mine] = self.coefficients[:, mine]
-        return self.design.times(columns, own.T)
+        return self.design.of_feature(feature).times([columns[feature]], self.coefficients[:, mine].T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +92,12 @@ class Design:
     def columns_of(self, feature: int) -> slice:
         """Return the columns of a feature."""
         return slice(int(self.start[feature]), int(self.start[feature + 1]))
+
+    def of_feature(self, feature: int) -> Design:
+        """Return the design of a feature alone."""
+        mine = self.columns_of(feature)
+        start = np.array([0, mine.stop - mine.start], dtype=np.int64)
+        return Design((self.levels[feature],), start, self.mean[mine], self.scale[mine])
 
     def times(self, columns: Sequence[Column], coefficients: Floats) -> Floats:
         """Return the standardised columns times coefficients of shape (p, K)."""

@@ -13,10 +13,13 @@ from solvers.gam.export.scorecard import feature_rows, html_table, quoted_name
 from solvers.gam.plots import importance_image, shape_image
 
 _STYLE = (
+    # The pictures are dark on white, on a screen that is dark as well.
+    ":root{color-scheme:light;background:#fff}"
     "body{font:15px/1.45 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:.6em 0}td,th{padding:.15em .8em;border-bottom:1px solid #ddd;text-align:left}"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}figure{margin:0}svg{max-width:100%;height:auto}"
     "summary{cursor:pointer;color:#1f4e79}.warning{color:#a03000}"
+    "@media print{h2{break-after:avoid}figure{break-inside:avoid}}"
 )
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -36,7 +39,7 @@ def to_report(
     model : AdditiveModel
     title : str
     facts : mapping of str to str, optional
-        Lines of the table at the top, such as score and optimality gap.
+        Lines of the table at the top, such as score and optimality gap; default: the numbers of features and steps.
     warnings : sequence of str
     band : float
         Confidence level of the bands, where standard errors are known.
@@ -49,8 +52,8 @@ def to_report(
     >>> "<h1>&lt;Claims&gt;</h1>" in page
     True
     """
-    lines = [[name, value] for name, value in (facts or {}).items()]
-    lines += [["Features", str(len(model.shapes))], ["Steps", str(model.n_steps)]]
+    size = {"Features": str(len(model.shapes)), "Steps": str(model.n_steps)}
+    lines = [[name, value] for name, value in (size if facts is None else facts).items()]
     order = np.argsort(-model.importances(), kind="stable")
     parts = [
         "<!DOCTYPE html>",

@@ -41,11 +41,11 @@ def test_a_contradiction_is_a_negative_cycle_of_true_edges(case: dict[str, Any])
         assert edge.target == following.source
         source, target = np.array(edge.source), np.array(edge.target)
         if edge.answer.kind == "demand":
-            prices, bundle = demand[edge.answer.index or 0]
+            prices, bundle = demand[edge.answer.number or 0]
             assert tuple(bundle) == edge.source
             assert edge.length == pytest.approx(np.array(prices) @ (target - source), abs=1e-9)
         elif edge.answer.kind == "value":
-            bundle, worth = value[edge.answer.index or 0]
+            bundle, worth = value[edge.answer.number or 0]
             assert (edge.length, tuple(bundle)) in ((worth, edge.target), (-worth, edge.source))
         else:
             assert edge.length == 0
@@ -130,6 +130,20 @@ def test_truthful_answers_are_never_flagged_and_their_bounds_hold(seed: int) -> 
     assert report.upper is not None
     assert (report.lower <= values + 1e-8).all()
     assert (report.upper >= values - 1e-8).all()
+
+
+def test_many_truthful_answers_full_of_ties_are_not_flagged() -> None:
+    rng = np.random.default_rng(0)
+    worth = rng.uniform(1, 5, 18)
+    demand = [(prices, (worth > prices).astype(int)) for prices in rng.uniform(0, 6, (125, 18))]
+    value = [(bundle, float(bundle @ worth)) for bundle in rng.integers(0, 2, (125, 18))]
+    asked = rng.integers(0, 2, (50, 18))
+    report = revealed_preference_bounds(demand, value, [1] * 18, asked)
+    assert report.consistent
+    assert report.lower is not None
+    assert report.upper is not None
+    assert (report.lower <= asked @ worth + 1e-8).all()
+    assert (report.upper >= asked @ worth - 1e-8).all()
 
 
 def test_a_value_that_was_told_is_its_own_bound() -> None:

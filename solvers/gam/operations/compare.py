@@ -14,6 +14,7 @@ from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.candidate_columns import row_sums
 from solvers.gam.operations.baselines import as_decision, best_constants, constant_decision
 from solvers.gam.operations.edit import ModelId
+from solvers.gam.operations.held_back import FOLDS, class_in_one_fold, dealt_folds
 from solvers.gam.operations.kept_data import KeptData
 from solvers.gam.operations.model_record import ModelRecord
 from solvers.gam.operations.models import DEMO, DEMO_EDITED, read_baselines, read_model, require_data
@@ -25,7 +26,6 @@ from solvers.gam.shape_functions import Floats, ShapeFunction
 from solvers.operation import Conflict, Context, InvalidInput, Operation, Resources
 
 On = Literal["holdout", "train", "cv"]
-FOLDS = 5
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "What steps are worth beyond straight lines": {"model": DEMO, "baseline": "linear"},
@@ -180,15 +180,20 @@ def _on_kept_rows(request: CompareRequest, record: ModelRecord, other: ModelReco
 
 
 def _cross_validated(request: CompareRequest, record: ModelRecord, other: ModelRecord | None, context: Context) -> Compared:
-    if request.baseline == "linear":
-        raise InvalidInput(
-            "the linear model is fitted to the values, which are not kept; compare with it on `holdout` or `train`", pointer="/on"
-        )
-    sample = sample_of(record, require_data(context.files, request.model).training)
-    fold = np.random.RandomState(0).permutation(sample.table.n_rows) % FOLDS
+    kept = require_data(context.files, request.model)
+    sample = sample_of(record, kept.training)
+    fold = dealt_folds(sample.table.n_rows)
     _require_folds(record, sample, fold)
+    if request.baseline == "linear" and kept.held_back_linear is None:
+        raise Conflict(
+            "the linear model was not fitted to folds: too many rows and columns, no time, or a class in one fold only; compare with it on "
+            "`holdout` or `train`",
+            pointer="/on",
+        )
     decision = held_back_decision(record, sample, fold, context)
-    if other is None:
+    if kept.held_back_linear is not None and request.baseline == "linear":
+        baseline = as_decision(kept.held_back_linear, record.model.link)
+    elif other is None:
         baseline = held_back_constant(record, sample, fold)
     else:
         theirs = sample_of(other, _same_rows(request, record, other, context).training)
@@ -200,9 +205,10 @@ def _require_folds(record: ModelRecord, sample: Sample, fold: np.ndarray) -> Non
     """Require that no fold takes all rows, or all of a class: what is fitted to the others says nothing of it."""
     if sample.table.n_rows < 2:
         raise InvalidInput("a single row is not held back and learnt from", pointer="/on")
-    for number, label in enumerate(record.model.classes or ()) if record.additive_model().link == "softmax" else ():
-        if len(np.unique(fold[sample.target == number])) < 2:
-            raise InvalidInput(f"all rows of the class {label!s:.40} are in one fold; give rows as `data`", pointer="/on")
+    classes = record.model.classes or []
+    lonely = class_in_one_fold(sample.target, fold, len(classes)) if record.model.link == "softmax" else None
+    if lonely is not None:
+        raise InvalidInput(f"all rows of the class {classes[lonely]!s:.40} are in one fold; give rows as `data`", pointer="/on")
 
 
 def held_back_decision(record: ModelRecord, sample: Sample, fold: np.ndarray, context: Context) -> Floats:

@@ -25,6 +25,7 @@ from solvers.gam.operations.fitting import (
     read_training_input,
     resolved_parameters,
 )
+from solvers.gam.operations.held_back import held_back_linear
 from solvers.gam.operations.kept_data import KeptData
 from solvers.gam.operations.model_record import DataReport, GamModel, ModelRecord, ModelScore, shown_model
 from solvers.gam.operations.models import DEMO, MODELS, keep_model
@@ -151,17 +152,18 @@ def with_baselines(
     kept = KeptRows(sample.table, sample.target, sample.row_weights(), sample.offset)
     if holdout is not None and holdout.weights is not None and not holdout.weights.all():
         holdout = holdout.rows(np.flatnonzero(holdout.weights))
-    further = None if holdout is None else held_back(holdout, sample.table.features, model, target)
-    linear = None
+    further = None if holdout is None else further_rows(holdout, sample.table.features, model, target)
+    linear = held_back = None
     if compared.linear is not None:
         parts = [compared.linear.decision(columns, training.offset)]
         if holdout is not None:
             parts.append(compared.linear.decision(list(holdout.features.values()), holdout.offset))
         linear = np.concatenate(parts)
-    return KeptData(kept, further, linear), compared
+        held_back = held_back_linear(compared.linear, columns, sample, fitted.loss, len(model.classes or ()), context)
+    return KeptData(kept, further, linear, held_back), compared
 
 
-def held_back(rows: TrainingInput, features: Any, model: AdditiveModel, target: str) -> KeptRows:
+def further_rows(rows: TrainingInput, features: Any, model: AdditiveModel, target: str) -> KeptRows:
     """Return rows that were held back, in the bins of the training rows."""
     table = further_table(features, list(rows.features.values()))
     targets = rows.target if model.classes is None else target_codes(rows.target, model.classes, target)

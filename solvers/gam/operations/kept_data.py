@@ -1,7 +1,7 @@
 """The rows that a model was fitted to and held back from, kept with it in bins: a part of the model that goes before it does.
 
-Arrow's file format, compressed: a column of codes for each feature, the targets, weights and offsets, and the decision of the linear
-baseline, which was fitted to the values themselves. The bins are in the metadata.
+Arrow's file format, compressed: a column of codes for each feature, the targets, weights and offsets, and the decisions of the
+linear baseline, which was fitted to the values themselves. The bins are in the metadata.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ class KeptData:
     training, holdout : KeptRows
     linear : float64 array of shape (N, K), optional
         Decision of the linear baseline for the training rows, then the holdout rows.
+    held_back_linear : float64 array of shape (N_training, K), optional
+        Decision for each training row of a linear baseline that was fitted to the rows of other folds.
     """
 
     training: KeptRows
     holdout: KeptRows | None = None
     linear: Floats | None = None
+    held_back_linear: Floats | None = None
 
     def to_bytes(self) -> bytes:
         """Return the content of the part."""
@@ -51,6 +54,9 @@ class KeptData:
             columns["offset"] = np.concatenate([rows.offset for rows in tables])
         for output in range(0 if self.linear is None else self.linear.shape[1]):
             columns[f"linear {output}"] = self.linear[:, output]  # type: ignore[index]
+        for output in range(0 if self.held_back_linear is None else self.held_back_linear.shape[1]):
+            known = self.held_back_linear[:, output]  # type: ignore[index]
+            columns[f"held back {output}"] = np.pad(known, (0, len(columns["target"]) - len(known)))
         described = {
             "training": self.training.table.n_rows,
             "features": [_described(bins) for bins in self.training.table.features],
@@ -73,11 +79,15 @@ class KeptData:
         offset = table["offset"].to_numpy() if "offset" in table.column_names else None
         whole = KeptRows(BinnedTable(features, joined), table["target"].to_numpy(), table["weight"].to_numpy(), offset)
         n_training = described["training"]
-        linear = [table[name].to_numpy() for name in table.column_names if name.startswith("linear ")]
+        linear, held_back = (
+            [table[name].to_numpy() for name in table.column_names if name.startswith(f"{kind} ")]
+            for kind in ("linear", "held back")
+        )
         return cls(
             _slice(whole, slice(0, n_training)),
             _slice(whole, slice(n_training, None)) if n_training < table.num_rows else None,
             np.column_stack(linear) if linear else None,
+            np.column_stack(held_back)[:n_training] if held_back else None,
         )
 
 

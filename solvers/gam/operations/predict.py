@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.special import expit
 
 from solvers.gam.additive_model import AdditiveModel
 from solvers.gam.bands import Spread
+from solvers.gam.class_bands import log_odds_band
 from solvers.gam.model_document import Label
 from solvers.gam.operations.bands_part import spreads_from_bytes
 from solvers.gam.operations.edit import ModelId
@@ -58,7 +60,11 @@ class PredictRequest(BaseModel):
     data: TableFields | None = Field(None, description="In place of `rows`.")
     contributions: bool = Field(False, description="Also what each feature adds to the decision.")
     interval: float | None = Field(
-        None, gt=0, lt=1, description="Level of an interval for the mean, or for the probability of the second class."
+        None,
+        gt=0,
+        lt=1,
+        description="Level of an interval for the mean, for the probability of the second class, or with more than two classes for that "
+        "of each.",
     )
     output: Literal["inline", "file"] | None = Field(None, description="Default: a file for an uploaded file, else inline.")
     unseen: Literal["score", "error"] | None = Field(
@@ -90,12 +96,12 @@ class Contributions(BaseModel):
 
 
 class Interval(BaseModel):
-    """Bounds of the mean, or of the probability of the second class."""
+    """Bounds of the mean, of the probability of the second class, or of more than two classes of each."""
 
     level: float
     kind: str = Field(description="conditional (on the splits), jackknife or bootstrap.")
-    lower: list[float]
-    upper: list[float]
+    lower: list[Any] = Field(description="A number for each row; with more than two classes, a list of one for each.")
+    upper: list[Any]
 
 
 class PredictResult(BaseModel):
@@ -108,7 +114,9 @@ class PredictResult(BaseModel):
     contributions: Contributions | None
     intercept: float | list[float]
     interval: Interval | None
-    file_id: str | None = Field(description="Id of a CSV file: row, prediction, `p_<class>`, `f_<feature>`, lower and upper.")
+    file_id: str | None = Field(
+        description="Id of a CSV file: row, prediction, `p_<class>`, `f_<feature>`, lower and upper (of each class)."
+    )
     rows: int
     warnings: list[str]
 
@@ -132,7 +140,7 @@ class Predictor:
     def __init__(self, request: PredictRequest, record: ModelRecord, context: Context) -> None:
         self.request = request
         self.model = record.additive_model()
-        self.spread = self._spread(record, context)
+        self.spreads = self._spreads(record, context)
         self._refuses_unseen = (request.unseen or record.params.get("unseen", "score")) == "error"
         self._has_no_offset = False
         self._unfamiliar: dict[str, int] = {}
@@ -199,23 +207,27 @@ class Predictor:
         self._unfamiliar[note] = self._unfamiliar.get(note, 0) + number
 
     def _bounds(self, columns: dict[str, Any], decision: Floats) -> tuple[Floats | None, Floats | None]:
-        if self.spread is None or self.request.interval is None:
+        if not self.spreads or self.request.interval is None:
             return None, None
-        below, above = self.spread.decision_band(list(columns.values()), self.request.interval)
+        level, values = self.request.interval, list(columns.values())
+        if self.model.link == "softmax":
+            lower, upper = log_odds_band(self.spreads, values, decision, level)
+            return expit(lower), expit(upper)
+        below, above = self.spreads[0].decision_band(values, level)
         return self.model.mean(decision - below), self.model.mean(decision + above)
 
-    def _spread(self, record: ModelRecord, context: Context) -> Spread | None:
+    def _spreads(self, record: ModelRecord, context: Context) -> tuple[Spread, ...]:
         if self.request.interval is None:
-            return None
+            return ()
         if record.is_edited:
             raise Conflict("the model was edited; nothing is known of its spread", pointer="/interval")
-        if self.model.link == "softmax":
-            raise InvalidInput("with more than two classes there are no intervals", pointer="/interval")
+        if self.model.link == "softmax" and self.model.n_outputs == 1:
+            raise InvalidInput("the model knows one class only, whose probability is 1 and has no interval", pointer="/interval")
         if record.fit.bands is None:
             raise InvalidInput(
                 "nothing is known of the spread of this model; `bagging` of 20 gives intervals", pointer="/interval"
             )
-        return spreads_from_bytes(MODELS.read_part(context.files, self.request.model, record.fit.bands))[0]
+        return spreads_from_bytes(MODELS.read_part(context.files, self.request.model, record.fit.bands))
 
 
 def run_predict(request: PredictRequest, context: Context) -> PredictResult:
@@ -247,8 +259,8 @@ def _inline(predictor: Predictor, context: Context) -> PredictResult:
         probabilities=joined("probabilities"),
         contributions=None if contributions is None else Contributions(features=list(model.feature_names), values=contributions),
         interval=None
-        if lower is None or request.interval is None or predictor.spread is None
-        else Interval(level=request.interval, kind=predictor.spread.kind, lower=lower, upper=joined("upper") or []),
+        if lower is None or request.interval is None
+        else Interval(level=request.interval, kind=predictor.spreads[0].kind, lower=lower, upper=joined("upper") or []),
     )
 
 
@@ -279,16 +291,18 @@ def _header(predictor: Predictor) -> list[str]:
     if predictor.request.contributions:
         labels = [f"f_{feature}" for feature in model.feature_names]
         names += labels if model.n_outputs == 1 else [f"{label}_{of}" for label in labels for of in model.classes or ()]
-    return [*names, *(("lower", "upper") if predictor.spread is not None else ())]
+    if predictor.spreads:
+        ends = [""] if model.link != "softmax" else [f"_{label}" for label in model.classes or ()]
+        names += [f"{bound}{end}" for bound in ("lower", "upper") for end in ends]
+    return names
 
 
 def _lines(predictor: Predictor, first: int, predicted: Predicted) -> Iterator[list[Any]]:
     size = len(predicted.decision)
     columns: list[list[Any]] = [list(range(first, first + size)), predicted.predictions.tolist()]
-    for block in (predicted.probabilities, predicted.contributions):
+    for block in (predicted.probabilities, predicted.contributions, predicted.lower, predicted.upper):
         if block is not None:
             columns += block.reshape(size, -1).T.tolist()
-    columns += [bound.tolist() for bound in (predicted.lower, predicted.upper) if bound is not None]
     return map(list, zip(*columns, strict=True))
 
 

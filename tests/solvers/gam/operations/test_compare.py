@@ -96,10 +96,40 @@ def test_cross_validation_lies_above_the_training_error(desk: Desk, target: str)
     assert desk(GAM_COMPARE, {"model": model, "on": "cv", "baseline": model}).difference == 0
 
 
+@pytest.mark.parametrize("target", ["spent", "left", "grade", "visits"])
+def test_the_linear_baseline_is_cross_validated_by_the_folds_of_the_model(desk: Desk, target: str) -> None:
+    params = SMALL | ({"loss": "poisson"} if target == "visits" else {})
+    model = desk(GAM_FIT, table(ROWS, target) | {"params": params, "holdout": {"fraction": 0.2}}).model_id
+    crossed = desk(GAM_COMPARE, {"model": model, "on": "cv", "baseline": "linear"})
+    trained = desk(GAM_COMPARE, {"model": model, "on": "train", "baseline": "linear"})
+    assert (crossed.on, crossed.n_rows, crossed.metric) == ("cv", 320, trained.metric)
+    assert crossed.score == desk(GAM_COMPARE, {"model": model, "on": "cv"}).score
+    assert trained.baseline_score < crossed.baseline_score < 1.2 * trained.baseline_score
+
+
+def test_the_linear_baseline_of_a_fold_is_least_squares_on_the_others(desk: Desk) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=60), rng.normal(size=60)
+    rows = [{"x": float(a), "y": float(b)} for a, b in zip(x, y, strict=True)]
+    model = desk(GAM_FIT, {"data": {"rows": rows}, "target": "y", "params": SMALL}).model_id
+    fold, error = np.random.RandomState(0).permutation(60) % 5, np.zeros(60)
+    for k in range(5):
+        slope, constant = np.polyfit(x[fold != k], y[fold != k], 1)
+        error[fold == k] = (y - constant - slope * x)[fold == k] ** 2
+    result = desk(GAM_COMPARE, {"model": model, "on": "cv", "baseline": "linear"})
+    assert result.baseline_score == pytest.approx(error.mean(), rel=1e-5)  # beside a ridge of 1e-6
+
+
+def test_without_linear_fits_to_folds_there_is_a_reason(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solvers.gam.operations.held_back.MOST_WORK", 0.0)
+    model = desk(GAM_FIT, table(ROWS, "spent") | {"params": SMALL}).model_id
+    with pytest.raises(Conflict, match="was not fitted to folds"):
+        desk(GAM_COMPARE, {"model": model, "on": "cv", "baseline": "linear"})
+
+
 def test_what_cannot_be_compared_is_told(desk: Desk, spending: str, leaving: str) -> None:
     for body, message in (
         ({"model": leaving, "on": "holdout"}, "no rows were held back"),
-        ({"model": spending, "on": "cv", "baseline": "linear"}, "values, which are not kept"),
         ({"model": spending, "on": "train", "data": table(ROWS, "spent")["data"]}, "does not go with `data`"),
     ):
         with pytest.raises(InvalidInput, match=message):

@@ -100,6 +100,30 @@ def test_an_interval_holds_the_mean_and_grows_with_its_level(desk: Desk, spendin
     assert all(inner > outer for inner, outer in zip(narrow.interval.lower, wide.interval.lower, strict=True))
 
 
+@pytest.mark.parametrize("bagging", [0, 10])
+def test_each_of_several_classes_has_an_interval(desk: Desk, bagging: int) -> None:
+    model = desk(GAM_FIT, table(people(), "grade") | {"params": SMALL | {"bagging": bagging}}).model_id
+    narrow, wide = (desk(GAM_PREDICT, {"model": model, "rows": NEW, "interval": level}) for level in (0.5, 0.99))
+    assert narrow.interval.kind == ("bootstrap" if bagging else "conditional")
+    middle = np.array(narrow.probabilities)
+    bounds = [np.zeros_like(middle), wide.interval.lower, narrow.interval.lower]
+    bounds += [narrow.interval.upper, wide.interval.upper, np.ones_like(middle)]
+    assert np.all(np.diff(bounds, axis=0) > 0)
+    assert np.all((wide.interval.lower < middle) & (middle < wide.interval.upper))
+    scored = desk(GAM_PREDICT, {"model": model, "rows": NEW, "interval": 0.5, "output": "file"})
+    header, first = desk.files.open(scored.file_id).read().decode().splitlines()[:2]
+    names = [f"{bound}_{label}" for bound in ("lower", "upper") for label in narrow.classes]
+    assert header.split(",")[-6:] == names
+    assert [float(cell) for cell in first.split(",")[-6:]] == [*narrow.interval.lower[0], *narrow.interval.upper[0]]
+
+
+def test_a_single_class_has_no_interval_and_says_why(desk: Desk) -> None:
+    rows = [row | {"left": "no"} for row in people(50)]
+    model = desk(GAM_FIT, table(rows, "left") | {"params": SMALL}).model_id
+    with pytest.raises(InvalidInput, match="one class only"):
+        desk(GAM_PREDICT, {"model": model, "rows": NEW, "interval": 0.9})
+
+
 def test_an_edited_model_has_no_interval(desk: Desk, spending: str) -> None:
     desk(GAM_EDIT, {"model": spending, "operations": [{"op": "remove", "feature": "plan"}]})
     with pytest.raises(Conflict, match="the model was edited"):
@@ -155,7 +179,7 @@ def test_a_model_that_is_not_there_is_told_at_its_field(desk: Desk) -> None:
     with pytest.raises(UnknownFile) as fault:
         desk(GAM_PREDICT, {"model": "file_" + "0" * 32, "rows": NEW})
     assert fault.value.pointer == "/model"
-    with pytest.raises(InvalidInput, match="the file holds no model"):
+    with pytest.raises(InvalidInput, match="the file is no model"):
         desk(GAM_PREDICT, {"model": desk.upload(b"{}"), "rows": NEW})
 
 
