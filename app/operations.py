@@ -7,6 +7,7 @@ from auctions.operations.efficient_allocation import EFFICIENCY, EFFICIENT_ALLOC
 from auctions.operations.instance_questions import INSTANCE_DEMAND, INSTANCE_VALUES
 from auctions.operations.instances import INSTANCES
 from auctions.operations.mvnn_demand import MVNN_DEMAND
+from auctions.operations.mvnn_fit import MVNN_FIT
 from auctions.operations.payments import CORE_PAYMENTS, VCG
 from auctions.operations.rp_bounds import RP_BOUNDS
 from auctions.operations.wdp import WDP
@@ -47,6 +48,7 @@ CATALOGUE: tuple[Operation, ...] = (
     INSTANCE_DEMAND,
     EFFICIENT_ALLOCATION,
     EFFICIENCY,
+    MVNN_FIT,
     MVNN_DEMAND,
     WDP,
     VCG,
