@@ -46,7 +46,7 @@ class AnswerName(BaseModel):
     """Which answer a step of a contradiction comes from."""
 
     kind: Literal["demand", "value", "free_disposal"]
-    index: int | None = Field(description="Among the answers of its kind; null for free disposal.")
+    number: int | None = Field(description="Among the answers of its kind; null for free disposal.")
 
 
 class CycleStep(BaseModel):
