@@ -34,8 +34,9 @@ def checked_bundle(bundle: Any, capacities: NDArray[np.int64], good_names: Seque
     >>> checked_bundle({"B": 2}, np.array([1, 3]), ["A", "B"], pointer="/bundle").tolist()
     [0, 2]
     """
+    places: Sequence[int | str] = range(len(capacities))
     if isinstance(bundle, Mapping):
-        bundle = _from_names(bundle, good_names, pointer)
+        bundle, places = _from_names(bundle, good_names, pointer), good_names
     elif isinstance(bundle, str):
         if not (bundle.isascii() and bundle.isdigit()):
             raise InvalidInput("a bundle given as a text consists of digits, one per good", pointer=pointer)
@@ -47,7 +48,7 @@ def checked_bundle(bundle: Any, capacities: NDArray[np.int64], good_names: Seque
     for good, quantity in enumerate(bundle.tolist() if isinstance(bundle, np.ndarray) else bundle):
         fault = fault_of_quantity(quantity, int(capacities[good]))
         if fault:
-            raise InvalidInput(f"{good_names[good]}: {fault}", pointer=f"{pointer}/{good}")
+            raise InvalidInput(f"{good_names[good]}: {fault}", pointer=pointer + json_pointer((places[good],)))
     return np.array([int(quantity) for quantity in bundle], dtype=np.int64)
 
 
@@ -96,13 +97,13 @@ def checked_index(index: Any, count: int, *, pointer: str = "/bidder", thing: st
 
 def fault_of_quantity(quantity: Any, capacity: int) -> str | None:
     """Return what is wrong with a quantity of a good, None if nothing is."""
-    is_number = isinstance(quantity, (int, float, np.integer, np.floating)) and not isinstance(quantity, (bool, np.bool_))
-    if not is_number or not np.isfinite(quantity) or quantity != int(quantity):
+    is_whole = isinstance(quantity, (int, np.integer)) and not isinstance(quantity, bool)
+    if not is_whole and not (isinstance(quantity, (float, np.floating)) and float(quantity).is_integer()):
         return f"a quantity is a whole number, not {quantity!r}"
     if quantity < 0:
         return f"a quantity is at least 0, not {quantity!r}"
     if quantity > capacity:
-        return f"there are {capacity}, not {int(quantity)}"
+        return f"there are {capacity}, not {quantity!r}"
     return None
 
 

@@ -85,6 +85,10 @@ class IntegerProgram:
         self._row_lower.append(lower)
         self._row_upper.append(upper)
 
+    def objective_of(self, columns: NDArray[np.float64]) -> float:
+        """Return the objective at a point."""
+        return float(columns @ np.array(self._objective))
+
     def replace_objective(self, columns: NDArray[np.int64], *, floor: float) -> None:
         """Keep the objective at `floor` or above by a row, and from now on have the fewest of some columns instead."""
         worth = np.array(self._objective)
@@ -101,6 +105,11 @@ class IntegerProgram:
         Solution
             Without columns if there is no feasible point, or none was found in time.
         """
+        # Presolve does not look at either.
+        if search.cancelled():
+            return Solution(None, np.inf, "cancelled")
+        if search.time_limit <= 0.0:
+            return Solution(None, np.inf, "time_limit")
         solver = SilentHighs()
         solver.setOptionValue("random_seed", SEED)
         solver.setOptionValue("mip_rel_gap", search.gap)

@@ -30,7 +30,8 @@ def checked_count(name: str, value: Any, *, least: int = 0, most: int = 10_000) 
 def checked_number(name: str, value: Any, *, least: float = -np.inf, most: float = np.inf, pointer: str | None = None) -> float:
     """Return a finite number within bounds."""
     place = f"/parameters/{name}" if pointer is None else pointer
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not np.isfinite(value):
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not -1e308 <= value <= 1e308:
         raise InvalidInput(f"{name} is a finite number, not {value!r}", pointer=place)
     if not least <= value <= most:
         bounds = (

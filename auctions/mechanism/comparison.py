@@ -96,11 +96,11 @@ def paired_tests(
 
     Runs are paired by instance and seed; pairs of which one is missing are left out. Below five pairs, interval and p-value are None.
     """
-    losses: dict[tuple[Any, ...], dict[tuple[Any, Any], float]] = {}
+    losses: dict[tuple[Any, ...], dict[tuple[str, int], float]] = {}
     for line in lines:
         if line["variant"] == variant and line["loss_percent"] is not None:
             place = (line["domain"], line["questions"], line["label"])
-            losses.setdefault(place, {})[line["instance_seed"], line["seed"]] = line["loss_percent"]
+            losses.setdefault(place, {})[line["instance"], line["seed"]] = line["loss_percent"]
     tests = []
     for (domain, questions, label), own in losses.items():
         others = losses.get((domain, questions, baseline))

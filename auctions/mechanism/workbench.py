@@ -15,6 +15,7 @@ from typing import Any, Literal
 from auctions.outcome import SearchLimits, never
 
 Part = Literal["training", "search", "wdp"]
+PARTS: tuple[Part, ...] = ("training", "search", "wdp")
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 

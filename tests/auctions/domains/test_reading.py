@@ -283,6 +283,8 @@ def test_a_malformed_csv_is_refused_with_the_line(text, line):
         ("lsvm", 1, {"rows": 0}, {}, "/parameters/rows"),
         ("lsvm", 1, {"columns": "6"}, {}, "/parameters/columns"),
         ("lsvm", 1, {"regional_a": -1}, {}, "/parameters/regional_a"),
+        ("lsvm", 1, {"regional_a": 10**400}, {}, "/parameters/regional_a"),
+        ("lsvm", 1, {"rows": 10**400}, {}, "/parameters/rows"),
         ("lsvm", 1, {"regional_b": float("inf")}, {}, "/parameters/regional_b"),
         ("srvm", 1, {"intraband_synergy": [0.5, 1]}, {}, "/parameters/intraband_synergy"),
         ("srvm", 1, {"rounding": "half"}, {}, "/parameters/rounding"),
