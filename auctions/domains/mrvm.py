@@ -57,6 +57,7 @@ class Mrvm(Instance):
         self.paired_caps = paired_caps
         self._strides = strides(world.lots)
         self._cache: dict[int, NDArray[np.float64]] = {}
+        self._admissible: dict[int, NDArray[np.float64]] = {}
 
     @property
     def monotone(self) -> bool:
@@ -88,6 +89,8 @@ class Mrvm(Instance):
 
     def admissible(self, bidder: int) -> NDArray[np.float64]:
         """Return gamma_r omega_r (national: omega_r) of what a bidder may be given, minus infinity for what it may not."""
+        if bidder in self._admissible:
+            return self._admissible[bidder]
         weights = self.region_weights(bidder)
         worth = weights[:, None] * self.omega(bidder)
         worth[weights == 0.0, 1:] = -np.inf
@@ -97,6 +100,8 @@ class Mrvm(Instance):
             if self.is_national(bidder):
                 excess |= ((low > 0) & (high > 0)) | (high > 1)
             worth[:, excess] = -np.inf
+        worth.setflags(write=False)
+        self._admissible[bidder] = worth
         return worth
 
     @property
