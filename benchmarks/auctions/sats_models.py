@@ -1,7 +1,8 @@
 """The winner determination models of SATS, built for HiGHS: what one would solve without a method for each domain.
 
-The formulations are those of SATS's value models for a general integer program, with the piecewise linear device and the big M of its
-library; numbers are doubles and logarithms unrounded. Each function returns the welfare found, the bound, and what stopped the search.
+The formulations are those of SATS's value models for a general integer program, with the piecewise linear device and the big M of
+its library; numbers are doubles and logarithms unrounded. Each function returns the welfare found, the bound, and what stopped
+the search.
 """
 
 from __future__ import annotations
