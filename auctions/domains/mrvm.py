@@ -14,6 +14,7 @@ M. Weiss, B. Lubin and S. Seuken, "SATS: A Universal Spectrum Auction Test Suite
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,11 +28,15 @@ from auctions.domains.mrvm_bidders import MrvmBidder, read_bidder
 from auctions.domains.mrvm_demand import best_bundles
 from auctions.domains.mrvm_mip import allocate_by_mip
 from auctions.domains.mrvm_world import MrvmWorld
+from auctions.domains.parameters import check_size
 from auctions.domains.streams import Source
 from auctions.outcome import AllocationResult, SearchLimits
 
 # "auto" takes the dynamic programme up to this many national bidders.
 MOST_NATIONALS = 5
+
+# Choices of levels per region, of five bidders with two levels and the last one.
+MOST_CHOICES = 4**MOST_NATIONALS
 
 
 class Mrvm(Instance):
@@ -114,8 +119,9 @@ class Mrvm(Instance):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        nationals = sum(self.is_national(bidder) for bidder in range(self.n_bidders))
-        return ("dp", "mip") if nationals <= MOST_NATIONALS else ("mip",)
+        nationals = [len(self.levels(bidder)) for bidder in range(self.n_bidders) if self.is_national(bidder)]
+        choices = math.prod(levels + 1 for levels in nationals)
+        return ("dp", "mip") if len(nationals) <= MOST_NATIONALS and choices <= MOST_CHOICES else ("mip",)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -131,7 +137,9 @@ class Mrvm(Instance):
         """Read an instance from its JSON."""
         world = MrvmWorld.read(document["world"])
         caps = document["world"].get("paired_caps")
-        bidders = [read_bidder(bidder, world) for bidder in read_bidders(document)]
+        readers = read_bidders(document)
+        check_size(len(readers), len(world.regions) * len(world.bands), pointer="/world")
+        bidders = [read_bidder(bidder, world) for bidder in readers]
         return cls(
             world, bidders, paired_caps=caps is not None and caps.boolean(), source=Source.from_dict(document.value.get("source"))
         )

@@ -9,6 +9,7 @@ time.
 from __future__ import annotations
 
 import heapq
+import math
 from functools import lru_cache
 from itertools import combinations
 
@@ -17,11 +18,14 @@ from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, all_bundles
 from auctions.domains.ranking import TIE, best, tie_tolerance
+from solvers.operation import TooLarge
 
 EMPTY, HELD, FREE = 0, 1, 2
 
 # How many equals of the last bundle are looked at, to find those that go first.
 MOST_TIED = 10_000
+
+MOST_CLASSES = 200_000
 
 
 def best_bundles(
@@ -132,6 +136,8 @@ def _rank(values: NDArray[np.float64], costs: NDArray[np.float64], configuration
 @lru_cache(maxsize=32)
 def _classes(n_regions: int, n_levels: int) -> list[NDArray[np.int64]]:
     """Return for each level the classes of bundles, one per row, as a mode per region."""
+    if sum(math.comb(n_regions, level) for level in range(n_levels)) > MOST_CLASSES:
+        raise TooLarge(f"a factor of {n_levels} levels over {n_regions} regions has more than {MOST_CLASSES} classes of bundles")
     classes = []
     for level in range(n_levels):
         is_last = level == n_levels - 1
