@@ -1,7 +1,7 @@
 """From a fit, or the average of several, to the additive model with its bands.
 
-An average of forests is an additive model with more steps: of `bagging` fits to rows with random Poisson(1) weights, or of 12 fits that
-may each use a random part of the thresholds of finely valued features, which makes curves smoother.
+An average of forests is an additive model with more steps: of `bagging` fits to rows with random Poisson(1) weights, or one of those of
+:mod:`~solvers.gam.averaging`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from solvers.gam.additive_model import AdditiveModel, Offset
+from solvers.gam.averaging import THRESHOLD_MEMBERS, smooth_options, some_columns
 from solvers.gam.bands import Spread, conditional_spread, resampled_spread
 from solvers.gam.bin_scores import bin_scores
-from solvers.gam.candidate_columns import CandidateColumns, bin_sums
+from solvers.gam.candidate_columns import bin_sums
 from solvers.gam.forest import Forest, ForestOptions
 from solvers.gam.gram import build_gram
 from solvers.gam.interruption import ShouldStop, never
@@ -28,10 +28,6 @@ from solvers.gam.sample import Sample
 from solvers.gam.shape_functions import Floats
 from solvers.gam.stump_table import average_stumps, stump_table
 from solvers.gam.training import Training, train
-
-THRESHOLD_MEMBERS = 12
-# Features with no more thresholds than this keep all of them in every member of an average.
-FINE_THRESHOLDS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,34 +114,41 @@ def fit_additive(
         Told the share of an average's members that is done.
     """
 
-    def fit(part: Sample) -> Training:
+    def fit(part: Sample, options: ForestOptions) -> Training:
         return train(
             part,
             loss,
-            parameters.forest_options(),
+            options,
             n_classes=n_classes,
             search=parameters.search(),
             computing=parameters.computing(),
             should_stop=should_stop,
         )
 
-    if not parameters.bagging and parameters.threshold_fraction == 1:
-        return single_fit(fit(sample), sample, should_stop)
+    options, share = parameters.forest_options(), parameters.smooth_share
+    if not parameters.bagging and parameters.threshold_fraction == 1 and share == 0:
+        return single_fit(fit(sample, options), sample, should_stop)
     rng = np.random.default_rng(parameters.seed())
     members: list[AdditiveFit] = []
-    n_members = parameters.bagging or THRESHOLD_MEMBERS
+    n_members = parameters.bagging or (THRESHOLD_MEMBERS if parameters.threshold_fraction < 1 else 1)
     for number in range(n_members):
         part = _bag(sample, loss, rng) if parameters.bagging else sample
-        chosen = _some_columns(sample.columns, parameters.threshold_fraction, rng)
-        member = fit(replace(part, columns=sample.columns.subset(chosen)))
+        chosen = some_columns(sample.columns, parameters.threshold_fraction, rng)
+        member = _scored(fit(replace(part, columns=sample.columns.subset(chosen)), options), sample)
+        if parameters.bagging and share:
+            member = _blend(member, _scored(fit(part, smooth_options(options)), sample), share)
         is_cut_short = should_stop()
         if members and is_cut_short:
             break  # half a member would spoil the average
-        members.append(_scored(member, sample))
+        members.append(member)
         report((number + 1) / n_members)
         if is_cut_short:
             break
-    return _average(members, has_spread=parameters.bagging > 0)
+    average = _average(members, has_spread=parameters.bagging > 0)
+    if parameters.bagging or share == 0 or should_stop():
+        return average
+    smooth = _scored(fit(sample, smooth_options(options)), sample)
+    return average if should_stop() else _blend(average, smooth, share)
 
 
 def single_fit(training: Training, sample: Sample, should_stop: ShouldStop = never) -> AdditiveFit:
@@ -217,6 +220,17 @@ def _average(members: Sequence[AdditiveFit], *, has_spread: bool) -> AdditiveFit
     )
 
 
+def _blend(sparse: AdditiveFit, smooth: AdditiveFit, share: float) -> AdditiveFit:
+    """Return the average of two fits, the second with the given share."""
+    return replace(
+        sparse,
+        scores=(1 - share) * sparse.scores + share * smooth.scores,
+        intercepts=(1 - share) * sparse.intercepts + share * smooth.intercepts,
+        stumps=average_stumps([sparse.stumps, smooth.stumps], [1 - share, share]),
+        n_iter=max(sparse.n_iter, smooth.n_iter),
+    )
+
+
 def _bag(sample: Sample, loss: Loss, rng: np.random.Generator) -> Sample:
     """Return the rows with Poisson(1) weights; every class keeps a row, for it could not be fitted without."""
     counts = rng.poisson(1.0, sample.table.n_rows)
@@ -228,18 +242,3 @@ def _bag(sample: Sample, loss: Loss, rng: np.random.Generator) -> Sample:
     kept = np.flatnonzero(counts)
     part = sample.rows(kept)
     return replace(part, weights=part.row_weights() * counts[kept])
-
-
-def _some_columns(columns: CandidateColumns, fraction: float, rng: np.random.Generator) -> np.ndarray:
-    """Return all columns but a random part of the thresholds of features with many."""
-    if fraction == 1:
-        return np.arange(len(columns))
-    chosen = []
-    for first, last in pairwise(columns.start):
-        mine = np.arange(first, last)
-        thresholds = mine[(columns.cut[mine] > 0) & ~columns.is_level[mine]]
-        if len(thresholds) > FINE_THRESHOLDS:
-            dropped = rng.permutation(thresholds)[round(fraction * len(thresholds)) :]
-            mine = np.setdiff1d(mine, dropped)
-        chosen.append(mine)
-    return np.concatenate(chosen)

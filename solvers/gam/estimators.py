@@ -74,6 +74,8 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         Average of this many fits to rows with random weights, whose spread gives the bands; 0 for one fit.
     threshold_fraction : float
         Below 1: average of 12 fits that may each use this share of the thresholds of finely valued features; smoother curves.
+    smooth_share : float
+        Above 0: average, with this share, of that and a smooth forest, with a base multiplicity of 10 for every step.
     random_state : int, RandomState or None
         None is 0, so that equal rows give equal models.
     n_jobs : int
@@ -128,6 +130,7 @@ class StumpForestRegressor(RegressorMixin, StumpForest):  # type: ignore[misc]  
         engine: Engine = "auto",
         bagging: int = 0,
         threshold_fraction: float = 1.0,
+        smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
         unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,
@@ -262,6 +265,7 @@ class StumpForestClassifier(ClassifierMixin, StumpForest):  # type: ignore[misc]
         engine: Engine = "auto",
         bagging: int = 0,
         threshold_fraction: float = 1.0,
+        smooth_share: float = 0.0,
         gram_memory_limit: int = GRAM_MEMORY_LIMIT,
         unseen: Literal["score", "error"] = "score",
         random_state: int | np.random.RandomState | None = None,

@@ -7,7 +7,7 @@ itself scored on the others. (A pilot on all rows would leak the held-out target
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from solvers.gam.averaging import averages_on_sums
 from solvers.gam.forest import ColumnProducts, Forest, ForestOptions
 from solvers.gam.gram import Response, respond
 from solvers.gam.interruption import ShouldStop, never
@@ -38,10 +39,12 @@ ABSENT_CLASS = -30.0
 
 
 class GridPoint(NamedTuple):
-    """A number of stumps and a ridge."""
+    """A number of stumps and a ridge, and which average of forests, if any."""
 
     n_stumps: int
     alpha: float
+    threshold_fraction: float = 1.0
+    smooth_share: float = 0.0
 
 
 FoldFits = tuple[tuple[Forest, ...], ...]
@@ -97,18 +100,32 @@ class FoldSearch:
     should_stop: ShouldStop = never
     _all: Moments | None = field(default=None, init=False)
 
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether all of it comes from sums over rows."""
+        parameters, p = self.parameters, len(self.sample.columns)
+        return isinstance(self.loss, SquaredLoss) and parameters.engine != "rows" and 8 * p * p <= parameters.gram_memory_limit
+
     def run(self, train: np.ndarray, test: np.ndarray) -> Fold:
-        """Fit the rows `train` and score the rows `test`.
+        """Fit the rows `train` and score the rows `test`, every point as a single forest.
 
         Raises
         ------
         Interrupted
             If there was no time for any point.
         """
-        parameters, p = self.parameters, len(self.sample.columns)
-        if isinstance(self.loss, SquaredLoss) and parameters.engine != "rows" and 8 * p * p <= parameters.gram_memory_limit:
-            return self._from_sums(train, test)
-        return self._from_rows(self.sample.rows(train), self.sample.rows(test))
+        if not self.needs_no_rows:
+            return self._from_rows(self.sample.rows(train), self.sample.rows(test))
+        fitted, held = self._sums(train, test)
+        return _scored_by_sums(self._forests(fitted.gram(), fitted.fit_response()), held)
+
+    def run_averages(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        """Do the same for points that are averages, all with the same number of stumps and ridge; needs no rows."""
+        fitted, held = self._sums(train, test)
+        every = [self.parameters.model_copy(update=point._asdict()) for point in self.points]
+        columns = self.sample.columns
+        averages = averages_on_sums(fitted.gram(), fitted.fit_response(), columns, every, should_stop=self.should_stop)
+        return _scored_by_sums(averages, held)
 
     def constant(self, train: np.ndarray, test: np.ndarray) -> Fold:
         """Score the best constant alone, which takes no products."""
@@ -117,18 +134,15 @@ class FoldSearch:
         n_outputs = self.n_classes if self.n_classes > 2 else 1
         return self._scored(self.sample.rows(train), self.sample.rows(test), [[forest]] * n_outputs)
 
-    def _from_sums(self, train: np.ndarray, test: np.ndarray) -> Fold:
+    def _sums(self, train: np.ndarray, test: np.ndarray) -> tuple[Moments, Moments]:
+        """Return the sums over the rows to fit and over those held out."""
         held = self._moments(test)
         n_rows = self.sample.table.n_rows
-        if np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n_rows)):
-            if self._all is None:
-                self._all = self._moments(np.arange(n_rows))
-            fitted = self._all - held
-        else:
-            fitted = self._moments(train)
-        forests = self._forests(fitted.gram(), fitted.fit_response())
-        errors = [held.squared_error(forest.intercept, forest.columns, forest.steps) / held.total for forest in forests]
-        return Fold(np.array(errors), held.total, tuple((forest,) for forest in forests))
+        if not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n_rows)):
+            return self._moments(train), held
+        if self._all is None:
+            self._all = self._moments(np.arange(n_rows))
+        return self._all - held, held
 
     def _moments(self, rows: np.ndarray) -> Moments:
         """Sum some rows up; a row that occurs twice counts twice."""
@@ -210,6 +224,12 @@ class FoldSearch:
         else:
             intercepts = np.array([self.loss.best_constant(part.target, part.row_weights(), part.row_offsets() + steps[0])])
         return tuple(replace(forest, intercept=float(intercept)) for forest, intercept in zip(forests, intercepts, strict=True))
+
+
+def _scored_by_sums(forests: Iterable[Forest], held: Moments) -> Fold:
+    fits = tuple((forest,) for forest in forests)
+    errors = [held.squared_error(forest.intercept, forest.columns, forest.steps) / held.total for (forest,) in fits]
+    return Fold(np.array(errors), held.total, fits)
 
 
 def class_intercepts(target: np.ndarray, weights: Floats, steps: Floats) -> Floats:

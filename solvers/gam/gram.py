@@ -52,6 +52,10 @@ class Gram:
         block: np.ndarray = self.products[np.ix_(active, active)]
         return block
 
+    def subset(self, index: np.ndarray) -> Gram:
+        """Return the products of some columns, given in increasing order."""
+        return Gram(self.block(index), self.diagonal[index], self.shares[index], self.total)
+
     def combine(self, active: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """Return M[:, active] @ steps, shape (p,)."""
         combined: np.ndarray = _combine_rows(self.products, active, np.asarray(steps, dtype=np.float64))

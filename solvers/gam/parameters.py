@@ -86,6 +86,11 @@ class FitParameters(BaseModel):
         1.0,
         description="Share of the thresholds of finely valued features that each of 12 averaged fits (or of the bags) may use.",
     )
+    smooth_share: Annotated[Number, Field(ge=0, lt=1)] = Field(
+        0.0,
+        description="Above 0: the model is an average, with this share, of what the others say and of a smooth forest, with a base "
+        "multiplicity of 10 for every step.",
+    )
     gram_memory_limit: Annotated[Count, Field(ge=0)] = Field(
         GRAM_MEMORY_LIMIT, description="Bytes that the inner products of the steps may take."
     )

@@ -35,6 +35,8 @@ NEGLIGIBLE = 0.01
 
 N_STUMPS = (50, 100, 200, 400, 800)
 ALPHAS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+THRESHOLD_FRACTIONS = (1.0, 0.5)
+SMOOTH_SHARES = (0.0, 0.25, 0.5, 0.75)
 
 
 def _listed(value: Any) -> Any:
@@ -56,11 +58,18 @@ class Grid(BaseModel):
         "`one_se`: of those within a standard error.",
     )
 
+    threshold_fractions: Annotated[
+        list[Annotated[Number, Field(gt=0, le=1)]], BeforeValidator(_listed), Field(min_length=1, max_length=50)
+    ] = Field([1.0], description="Of averages that are tried for the best forest by rule `min`, see `threshold_fraction`.")
+    smooth_shares: Annotated[
+        list[Annotated[Number, Field(ge=0, lt=1)]], BeforeValidator(_listed), Field(min_length=1, max_length=50)
+    ] = Field([0.0], description="The same of `smooth_share`.")
+
     @classmethod
-    def checked(cls, n_stumps: Any, alphas: Any, rule: Any) -> Grid:
+    def checked(cls, n_stumps: Any, alphas: Any, rule: Any, **averages: Any) -> Grid:
         """Return a grid; `InvalidInput` names the argument that is wrong."""
         try:
-            return cls.model_validate({"n_stumps": n_stumps, "alphas": alphas, "rule": rule})
+            return cls.model_validate({"n_stumps": n_stumps, "alphas": alphas, "rule": rule} | averages)
         except ValidationError as fault:
             first = fault.errors()[0]
             raise InvalidInput(f"{first['loc'][0]}: {first['msg']}", pointer="/" + "/".join(map(str, first["loc"]))) from None

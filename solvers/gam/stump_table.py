@@ -38,14 +38,15 @@ def stump_table(training: Training) -> np.ndarray:
     return np.array(rows, dtype=STUMP)
 
 
-def average_stumps(tables: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the steps of the average of some fits: of each step the mean height and all stumps on it."""
+def average_stumps(tables: Sequence[np.ndarray], shares: Sequence[float] | None = None) -> np.ndarray:
+    """Return the steps of the average of some fits, by default a plain one: of each step the mean height and all stumps on it."""
+    shares = [1 / len(tables)] * len(tables) if shares is None else shares
     height: dict[tuple[Any, ...], float] = {}
     stumps: dict[tuple[Any, ...], int] = {}
-    for table in tables:
+    for table, share in zip(tables, shares, strict=True):
         for output, feature, threshold, level, step, multiplicity in table.tolist():
             key = (output, feature, None if np.isnan(threshold) else threshold, level)
-            height[key] = height.get(key, 0.0) + step / len(tables)
+            height[key] = height.get(key, 0.0) + share * step
             stumps[key] = stumps.get(key, 0) + multiplicity
     keys = sorted(height, key=lambda key: (key[0], key[1], key[2] is not None and key[2], str(key[3])))
     rows = [(*key[:2], np.nan if key[2] is None else key[2], key[3], height[key], stumps[key]) for key in keys]

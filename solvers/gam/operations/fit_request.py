@@ -26,9 +26,25 @@ class Selection(BaseModel):
 
     n_stumps: list[int] = Field([50, 100, 200, 400, 800], min_length=1, max_length=50)
     alphas: list[float] = Field([1, 3, 10, 30, 100, 300, 1000, 3000], min_length=1, max_length=50)
+    threshold_fractions: list[float] | None = Field(
+        None,
+        min_length=1,
+        max_length=50,
+        description="For squared loss and rule `min`: values of `threshold_fraction` to try; null: those of the estimator, [1, 0.5]; "
+        "[1] for no average.",
+    )
+    smooth_shares: list[float] | None = Field(
+        None,
+        min_length=1,
+        max_length=50,
+        description="The same of `smooth_share`; null: [0, 0.25, 0.5, 0.75]; [0] for none. An average is often better; it has many "
+        "more steps and no lower bound.",
+    )
     cv: int = Field(5, ge=2, le=100, description="Folds.")
     rule: Literal["min", "parsimony", "one_se"] = Field(
-        "min", description="The best score; or, of those within 1 % or one standard error of it, the smallest model."
+        "min",
+        description="The best score, be it an average's; or, of the single forests within 1 % or one standard error of the best of them, "
+        "the smallest.",
     )
     seed: int = Field(0, ge=0, lt=2**32, description="Of the dealing into folds.")
 
@@ -67,7 +83,7 @@ class FitRequest(BaseModel):
         "auto", description="auto: a target of texts, truth values or two numbers makes a classification."
     )
     params: ModelParameters = Field(default_factory=ModelParameters)
-    selection: Selection | None = Field(None, description="Choose `n_stumps` and `alpha` by cross-validation.")
+    selection: Selection | None = Field(None, description="Choose `n_stumps`, `alpha` and averages by cross-validation.")
     holdout: Holdout | None = None
     keep_data: bool = Field(True, description="Keep the rows, in bins, for the scores of edits, comparisons and certificates.")
     name: str = Field("model", min_length=1, max_length=200)

@@ -51,6 +51,8 @@ def read_training_input(request: FitRequest, context: Context) -> TrainingInput:
             raise InvalidInput(f"column {name!r} is needed and cannot be ignored", pointer="/columns", column=name)
     declares_loss = "loss" in request.params.model_fields_set
     with request.data.opened(context.files, "/data") as rows:
+        used = sum(types.get(name) != "ignore" for name in rows.names)
+        context.require("max_columns", used, "columns that are not ignored", pointer="/data")
         table = read_table(rows, types, should_stop=lambda: context.is_over(FITTING_SHARE))
         found = training_input(table, roles, request.task, request.params, declares_loss=declares_loss)
         require_finite_features(found.features)
@@ -70,6 +72,13 @@ def fit_estimator(request: FitRequest, rows: TrainingInput, search: SearchTime) 
             raise InvalidInput(f"`selection` chooses {name!r}; it is not given beside it", pointer=f"/params/{name}")
         arguments |= {"n_stumps": tuple(chosen.n_stumps), "alphas": tuple(chosen.alphas), "cv": chosen.cv, "rule": chosen.rule}
         arguments.setdefault("random_state", chosen.seed)
+        averages = {"threshold_fractions": chosen.threshold_fractions, "smooth_shares": chosen.smooth_shares}
+        for name, values in averages.items():
+            if values is None:
+                continue
+            if rows.task == "classification":
+                raise InvalidInput("averages are chosen for squared loss alone", pointer=f"/selection/{name}")
+            arguments[name] = tuple(values)
     kinds: dict[tuple[Task, bool], type] = {
         ("regression", False): StumpForestRegressor,
         ("regression", True): StumpForestRegressorCV,

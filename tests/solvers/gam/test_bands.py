@@ -106,7 +106,7 @@ def test_jackknife_errors_are_those_of_the_fits_without_a_fold() -> None:
     model = StumpForestRegressorCV(n_stumps=(30,), alphas=(3.0,), cv=4).fit(X, y)
     assert model.best_params_["n_stumps"] == 30
     fold = np.random.RandomState(0).permutation(len(y)) % 4
-    decisions = [StumpForestRegressor(n_stumps=30, alpha=3.0).fit(X, y, fold != k).predict(X) for k in range(4)]
+    decisions = [StumpForestRegressor(**model.best_params_).fit(X, y, fold != k).predict(X) for k in range(4)]
     deviations = np.array(decisions) - np.mean(decisions, axis=0)
     np.testing.assert_allclose(model.decision_errors(X), np.sqrt(3 / 4 * np.sum(deviations**2, axis=0)), rtol=1e-6)
 

@@ -66,7 +66,7 @@ def test_the_constant_model_is_a_candidate_scored_by_its_mean() -> None:
     rows = sample()
     folds = split_rows(4, rows.target, SquaredLoss(), 0, None)
     selection = select(rows, SquaredLoss(), FitParameters(), GRID, folds)
-    assert selection.points[0] == (0, 20.0)
+    assert selection.points[0] == GridPoint(0, 20.0)
     expected = [np.mean((rows.target[test] - rows.target[fit].mean()) ** 2) for fit, test in folds]
     np.testing.assert_allclose(selection.errors[0], expected, rtol=1e-9)
 
@@ -159,10 +159,10 @@ def selection_of(means: list[float], points: list[tuple[int, float]], spread: fl
 def test_rules_prefer_fewer_stumps_then_larger_ridges() -> None:
     points = [(0, 10.0), (50, 1.0), (50, 10.0), (100, 1.0), (100, 10.0)]
     close = selection_of([2.0, 1.009, 1.008, 1.0, 1.0], points)
-    assert close.choose("min").point == (100, 10.0)
-    assert close.choose("parsimony").point == (50, 10.0)
-    assert close.choose("one_se").point == (100, 10.0)
-    assert selection_of([1.04, 1.06, 1.06, 1.0, 1.1], points, spread=0.05).choose("one_se").point == (0, 10.0)
+    assert close.choose("min").point == GridPoint(100, 10.0)
+    assert close.choose("parsimony").point == GridPoint(50, 10.0)
+    assert close.choose("one_se").point == GridPoint(100, 10.0)
+    assert selection_of([1.04, 1.06, 1.06, 1.0, 1.1], points, spread=0.05).choose("one_se").point == GridPoint(0, 10.0)
 
 
 def test_the_standard_error_is_that_of_the_folds() -> None:

@@ -211,6 +211,8 @@ def test_splits_into_sets_of_levels_are_kept_too(desk: Desk) -> None:
 def test_stumps_and_ridge_are_chosen_by_cross_validation(desk: Desk, target: str) -> None:
     grid = {"n_stumps": [5, 40], "alphas": [1.0, 30.0], "cv": 3}
     params = {"loss": "poisson"} if target == "visits" else {}
+    if target == "spent":
+        grid |= {"threshold_fractions": [1.0], "smooth_shares": [0.0]}
     result = desk(GAM_FIT, table(ROWS, target) | {"selection": grid, "params": params})
     assert result.params["n_stumps"] in (0, 5, 40)
     assert result.score.train < result.score.cv
@@ -218,6 +220,23 @@ def test_stumps_and_ridge_are_chosen_by_cross_validation(desk: Desk, target: str
     assert result.n_steps <= result.params["n_stumps"] * len(result.classes or [0])
     if target != "grade":
         assert desk(GAM_CERTIFICATE, {"model": result.model_id}).objective == pytest.approx(result.objective, rel=1e-12)
+
+
+def test_an_average_may_be_chosen_by_cross_validation(desk: Desk) -> None:
+    grid = {"n_stumps": [5, 40], "alphas": [1.0, 30.0], "cv": 3, "smooth_shares": [0.25, 0.5]}
+    result = desk(GAM_FIT, table(ROWS, "spent") | {"selection": grid})
+    assert result.params["smooth_share"] in (0.25, 0.5)
+    assert (result.objective, result.gap, result.gap_reason) == (None, None, "average")
+    assert result.score.train < result.score.cv
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "pointer"), [("spent", [1.0], "/selection/smooth_shares/0"), ("left", [0.5], "/selection/smooth_shares")]
+)
+def test_averages_that_cannot_be_are_refused(desk: Desk, target: str, values: list[float], pointer: str) -> None:
+    with pytest.raises(InvalidInput) as fault:
+        desk(GAM_FIT, table(ROWS, target) | {"selection": {"smooth_shares": values}})
+    assert fault.value.pointer == pointer
 
 
 def test_what_is_chosen_is_not_given_too(desk: Desk) -> None:
