@@ -3,6 +3,14 @@
 Endpoints, the OpenAPI page and its examples, job kinds, commands and client methods all come from here.
 """
 
+from auctions.operations.efficient_allocation import EFFICIENCY, EFFICIENT_ALLOCATION
+from auctions.operations.instance_questions import INSTANCE_DEMAND, INSTANCE_VALUES
+from auctions.operations.instances import INSTANCES
+from auctions.operations.mvnn_demand import MVNN_DEMAND
+from auctions.operations.mvnn_fit import MVNN_FIT
+from auctions.operations.payments import CORE_PAYMENTS, VCG
+from auctions.operations.rp_bounds import RP_BOUNDS
+from auctions.operations.wdp import WDP
 from solvers.gam.operations.certificate import GAM_CERTIFICATE
 from solvers.gam.operations.compare import GAM_COMPARE
 from solvers.gam.operations.compress import GAM_COMPRESS
@@ -35,6 +43,17 @@ CATALOGUE: tuple[Operation, ...] = (
     GRAPHS_PREDICTIONS_FIT,
     GRAPHS_PREDICTIONS_PREDICT,
     GRAPHS_PREDICTIONS_ESTIMATE_EPSILON,
+    INSTANCES,
+    INSTANCE_VALUES,
+    INSTANCE_DEMAND,
+    EFFICIENT_ALLOCATION,
+    EFFICIENCY,
+    MVNN_FIT,
+    MVNN_DEMAND,
+    WDP,
+    VCG,
+    CORE_PAYMENTS,
+    RP_BOUNDS,
     GAM_FIT,
     GAM_PREDICT,
     GAM_EDIT,

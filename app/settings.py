@@ -48,6 +48,11 @@ class Settings(BaseSettings):
     max_file_bytes: PositiveInt = Field(2**30, description="Largest uploaded file.")
     max_vertices: PositiveInt = 5_000_000
     max_edges: PositiveInt = 20_000_000
+    max_bidders: PositiveInt = Field(1000, description="Of an auction.")
+    max_goods: PositiveInt = Field(500, description="Of an auction.")
+    max_bids: PositiveInt = Field(200_000, description="Of all bidders of an auction.")
+    max_bundles: PositiveInt = Field(1_000_000, description="That one request asks the values of, or the answers to.")
+    max_columns: PositiveInt = Field(10_000, description="Most columns of a table that a model is fitted to.")
     max_time_limit: PositiveFloat = Field(3600, description="Longest time limit a job may ask for, in seconds.")
     max_wait: float = Field(60, ge=0, description="Longest wait for a result in one request, in seconds.")
     requests_per_minute: int = Field(0, ge=0, description="Requests per key and minute; 0: no limit.")
@@ -97,5 +102,10 @@ class Settings(BaseSettings):
         return {
             "max_vertices": self.max_vertices,
             "max_edges": self.max_edges,
+            "max_bidders": self.max_bidders,
+            "max_goods": self.max_goods,
+            "max_bids": self.max_bids,
+            "max_bundles": self.max_bundles,
+            "max_columns": self.max_columns,
             "gam_data_retention_days": self.gam_data_retention_days,
         }

@@ -14,7 +14,7 @@ from typing import Literal
 from solvers.operation import InvalidInput
 
 Mechanism = Literal["cca", "ml_cca", "mlca", "boca", "mlhca"]
-MECHANISMS: tuple[Mechanism, ...] = ("cca", "ml_cca", "mlca", "mlhca")
+MECHANISMS: tuple[Mechanism, ...] = ("cca", "ml_cca", "mlca", "boca", "mlhca")
 
 DEFAULT_BUDGET = 100
 QUERIES_PER_GROUP = 4  # of MLCA and BOCA: the main economy and three marginal ones

@@ -14,14 +14,16 @@ import numpy as np
 from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.events import Phase
 from auctions.mechanism.initial_values import random_bundles
-from auctions.mechanism.learned_values import LearnedValues, TrainingJob, train_network
+from auctions.mechanism.learned_values import LearnedValues, TrainingJob, settings_of, train_network
 from auctions.mechanism.ml_demand import STEPS
-from auctions.mechanism.network_settings import network_settings
 from auctions.mechanism.random_streams import stream
 from auctions.mechanism.workbench import PARTS, Part, Workbench
+from auctions.networks.hyperparameters import Hyperparameters
+from auctions.networks.upper_bound_network import UpperBoundOptions
 
 PROBE_SECONDS = 2.0
 PROBE_ANSWERS = 10
+PROBE_EPOCHS = 5  # of BOCA's networks
 SECONDS_PER_BID_WDP = 0.02
 FACTOR = 2.0  # between the estimate and its ends
 
@@ -91,24 +93,24 @@ def _timed_training(config: AuctionConfig, phase: Phase, deadline: float) -> tup
     known: dict[str | None, float] = {}
     for index, bidder in enumerate(config.bidders):
         job = _probe(config, phase, index)
-        epochs = job.settings.options.epochs
-        started = time.perf_counter()
-        networks.append(train_network(job))
-        per_epoch = (time.perf_counter() - started) / job.settings.options.cached_solution_frequency
-        if bidder.type not in known and time.perf_counter() < deadline:
-            # The first training of a shape has been compiled or loaded; only now does the clock count.
+        networks.append(train_network(job))  # which also compiles, or loads what is compiled
+        if bidder.type not in known and (time.perf_counter() < deadline or not known):
             started = time.perf_counter()
             train_network(job)
-            known[bidder.type] = (time.perf_counter() - started) / epochs
-        full = network_settings(config, bidder.type, phase).options.epochs
-        seconds += known.get(bidder.type, per_epoch) * full / PROBE_ANSWERS
+            known[bidder.type] = (time.perf_counter() - started) / _epochs(job.settings)
+        per_epoch = known.get(bidder.type, max(known.values()))
+        seconds += per_epoch * _epochs(settings_of(config, bidder.type, phase)) / PROBE_ANSWERS
     return seconds, LearnedValues(networks, config.capacities, Workbench().limits(None, PROBE_SECONDS))
 
 
 def _probe(config: AuctionConfig, phase: Phase, bidder: int) -> TrainingJob:
     """Return a training on made-up answers, as long as one period between two refreshes."""
-    settings = network_settings(config, config.bidders[bidder].type, phase)
-    epochs = min(settings.options.epochs, settings.options.cached_solution_frequency)
+    settings = settings_of(config, config.bidders[bidder].type, phase)
+    if isinstance(settings, UpperBoundOptions):
+        settings = replace(settings, epoch_factor=settings.epoch_factor * PROBE_EPOCHS / settings.n_epochs)
+    else:
+        epochs = min(settings.options.epochs, settings.options.cached_solution_frequency)
+        settings = replace(settings, options=replace(settings.options, epochs=epochs))
     rng = stream(config.seed, phase, 0, bidder)
     bundles = np.array(
         random_bundles(config.capacities, config.bidders[bidder].limits, PROBE_ANSWERS, rng), dtype=np.int64
@@ -119,7 +121,8 @@ def _probe(config: AuctionConfig, phase: Phase, bidder: int) -> TrainingJob:
     return TrainingJob(
         capacities=config.capacities,
         limits=config.bidders[bidder].limits,
-        settings=replace(settings, options=replace(settings.options, epochs=epochs)),
+        settings=settings,
+        acquisition=config.parameters.acquisition,
         scale=1.0,
         prices=rng.uniform(size=(half, config.n_goods)) / sum(config.capacities),
         chosen=bundles[:half],
@@ -130,6 +133,10 @@ def _probe(config: AuctionConfig, phase: Phase, bidder: int) -> TrainingJob:
         round=0,
         bidder=bidder,
     )
+
+
+def _epochs(settings: Hyperparameters | UpperBoundOptions) -> int:
+    return settings.n_epochs if isinstance(settings, UpperBoundOptions) else settings.options.epochs
 
 
 def _timed_demand(config: AuctionConfig, learned: LearnedValues) -> float:

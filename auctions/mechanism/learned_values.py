@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, Limits, count_bundles
 from auctions.mechanism.bids import inferred_bids
+from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.domain_tables import has_dynamic_scales
 from auctions.mechanism.economies import Economy
 from auctions.mechanism.events import Bundle, Phase
-from auctions.mechanism.network_settings import NetworkSettings, network_settings
+from auctions.mechanism.network_settings import network_settings, upper_bound_settings
 from auctions.mechanism.random_streams import stream
 from auctions.mechanism.state import AuctionState
 from auctions.mechanism.workbench import Workbench
+from auctions.networks.hyperparameters import Hyperparameters
 from auctions.networks.mvnn import MVNN
+from auctions.networks.upper_bound_network import UpperBoundNetwork, UpperBoundOptions
 from auctions.networks.value_table import LARGEST_TABLE, ValueTable
 from auctions.outcome import AllocationResult, SearchLimits
 from auctions.winner_determination.choose import as_table, solve_wdp
@@ -37,7 +41,8 @@ class TrainingJob:
 
     capacities: tuple[int, ...]
     limits: Limits
-    settings: NetworkSettings
+    settings: Hyperparameters | UpperBoundOptions
+    acquisition: Literal["mean", "upper_bound"]
     scale: float
     prices: Vector
     chosen: Bundles
@@ -86,7 +91,10 @@ class LearnedValues:
 
     def demand(self, prices: Vector) -> tuple[Bundles, Vector]:
         """Return each bidder's bundle of highest predicted utility, and that utility."""
-        wanted = [values.demand(prices) for values in self.values]
+        wanted = [
+            values.demand(prices) if isinstance(values, ValueTable) else values.demand(prices, method="coordinate_ascent")
+            for values in self.values
+        ]
         return np.array([each.bundle for each in wanted]), np.array([each.utility for each in wanted])
 
     def allocate(self, *, without: Economy = None) -> AllocationResult:
@@ -142,7 +150,8 @@ def training_jobs(state: AuctionState, phase: Phase, number: int) -> list[Traini
             TrainingJob(
                 capacities=config.capacities,
                 limits=bidder.limits,
-                settings=network_settings(config, bidder.type, phase),
+                settings=settings_of(config, bidder.type, phase, bool(value)),
+                acquisition=config.parameters.acquisition,
                 scale=scale_of(state, index),
                 prices=np.array([answer.prices for answer in demand], dtype=np.float64).reshape(-1, n_goods),
                 chosen=np.array([answer.bundle for answer in demand], dtype=np.int64).reshape(-1, n_goods),
@@ -159,15 +168,28 @@ def training_jobs(state: AuctionState, phase: Phase, number: int) -> list[Traini
 
 def train_network(job: TrainingJob) -> MVNN:
     """Train one network; the same job gives the same network, in whatever process."""
+    rng = stream(job.seed, job.phase, job.round, job.bidder)
+    if isinstance(job.settings, UpperBoundOptions):
+        both = UpperBoundNetwork(job.capacities, job.settings, limits=job.limits, random_state=rng).fit(job.asked, job.values)
+        return both.upper_ if job.acquisition == "upper_bound" else both.mean_
     network = MVNN(
         job.capacities,
         job.settings.hidden_layer_sizes,
         job.settings.skip_connection,
         initialisation=job.settings.initialisation,
         limits=job.limits,
-        random_state=stream(job.seed, job.phase, job.round, job.bidder),
+        random_state=rng,
     )
     return network.fit((job.prices, job.chosen), (job.asked, job.values), scale=job.scale, options=job.settings.options)
+
+
+def settings_of(
+    config: AuctionConfig, bidder_type: str | None, phase: Phase, has_told_values: bool = True
+) -> Hyperparameters | UpperBoundOptions:
+    """Return how a bidder's network is trained; BOCA has its own networks for those who have told it any value."""
+    if config.mechanism == "boca" and has_told_values:
+        return upper_bound_settings(config, bidder_type)
+    return network_settings(config, bidder_type, phase)
 
 
 def scale_of(state: AuctionState, bidder: int) -> float:

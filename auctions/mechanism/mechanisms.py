@@ -1,8 +1,8 @@
 """The mechanisms, each a sequence of phases.
 
 CCA is the clock alone. ML-CCA goes on with prices that networks choose (Soumalias, Weissteiner, Heiss, Seuken, AAAI 2024). MLCA asks
-values only, of random bundles and then of those the networks choose (Weissteiner et al., IJCAI 2022). MLHCA is all of it in turn
-(Soumalias, Heiss, Weissteiner, Seuken, ICML 2025).
+values only, of random bundles and then of those the networks choose (Weissteiner et al., IJCAI 2022); BOCA chooses them by an upper bound
+on what they may be worth (Weissteiner et al., AAAI 2023). MLHCA is all of it in turn (Soumalias, Heiss, Weissteiner, Seuken, ICML 2025).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PHASES: dict[Mechanism, tuple[AuctionPhase, ...]] = {
     "cca": (Clock(),),
     "ml_cca": (Clock(), MlDemandQueries()),
     "mlca": (InitialValues(), ValueQueries()),
+    "boca": (InitialValues(), ValueQueries()),
     "mlhca": (Clock(), MlDemandQueries(), BridgeBid(), ValueQueries()),
 }
 

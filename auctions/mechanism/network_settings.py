@@ -1,75 +1,55 @@
-"""Which network a bidder gets and how it is trained: the domain's table by bidder type and phase, or this project's defaults."""
+"""Which network a bidder gets and how it is trained, with what the auction's parameters change of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import Literal
 
 from auctions.mechanism.config import AuctionConfig
-from auctions.mechanism.domain_tables import domain_constants
 from auctions.mechanism.events import Phase
+from auctions.networks.hyperparameters import Hyperparameters, hyperparameters, upper_bound_options
 from auctions.networks.initialisation import Initialisation
 from auctions.networks.training import TrainingOptions
+from auctions.networks.upper_bound_network import UpperBoundOptions
 from solvers.operation import InvalidInput
 
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "demand": {
-        "hidden_layer_sizes": [30],
-        "skip_connection": True,
-        "learning_rate": 0.01,
-        "epochs": 30,
-        "weight_decay": 1e-6,
-        "cached_solution_frequency": 1,
-        "clip_grad_norm": None,
-    },
-    "value": {
-        "hidden_layer_sizes": [30],
-        "skip_connection": True,
-        "learning_rate": 1e-3,
-        "epochs": 200,
-        "weight_decay": 1e-5,
-        "loss": "mae",
-        "cached_solution_frequency": 10,
-        "batch_size_vq": 1,
-        "clip_grad_norm": 1.0,
-    },
-}
-RENAMED = {"loss_vq": "loss"}
-NOT_OF_TRAINING = ("hidden_layer_sizes", "skip_connection", "hpo_max_price_multiplier")
-INITIALISATION = tuple(field.name for field in fields(Initialisation))
+SHAPE = ("hidden_layer_sizes", "skip_connection")
+START = tuple(field.name for field in fields(Initialisation))
 TRAINING = tuple(field.name for field in fields(TrainingOptions))
 
 
-@dataclass(frozen=True)
-class NetworkSettings:
-    """The shape of a network, how it starts and how it is trained."""
-
-    hidden_layer_sizes: tuple[int, ...]
-    skip_connection: bool
-    initialisation: Initialisation
-    options: TrainingOptions
-
-
-def network_settings(config: AuctionConfig, bidder_type: str | None, phase: Phase) -> NetworkSettings:
+def network_settings(config: AuctionConfig, bidder_type: str | None, phase: Phase) -> Hyperparameters:
     """Return the network of a bidder in a phase.
 
     Raises
     ------
     InvalidInput
-        If the auction's parameters change something that networks do not have.
+        If the auction's parameters change something that networks do not have, or to what they cannot be.
     """
-    kind = "value" if phase == "ml_vq" else "demand"
-    constants = domain_constants(config.domain) if config.domain else None
-    tables = {} if constants is None else constants[f"hyperparameters_{kind}_query_phase"]
-    chosen = {RENAMED.get(name, name): value for name, value in tables.get(bidder_type, DEFAULTS[kind]).items()}
+    kind: Literal["demand", "value"] = "value" if phase == "ml_vq" else "demand"
+    # A domain whose table does not know all the bidders' types is treated as one without a table.
+    domain = config.domain if config.scales is not None else None
+    settings = hyperparameters(domain, bidder_type, kind)
     changes = config.parameters.hyperparameters.get(kind, {})
+    pointer = f"/parameters/hyperparameters/{kind}"
     for name in changes:
-        if name not in (*TRAINING, *INITIALISATION, "hidden_layer_sizes", "skip_connection"):
-            raise InvalidInput(f"networks have no {name}", pointer=f"/parameters/hyperparameters/{kind}/{name}")
-    chosen |= {"refresh": config.parameters.refresh} | changes
-    return NetworkSettings(
-        hidden_layer_sizes=tuple(chosen["hidden_layer_sizes"]),
-        skip_connection=chosen["skip_connection"],
-        initialisation=Initialisation(**{name: chosen[name] for name in INITIALISATION if name in chosen}),
-        options=TrainingOptions(**{name: chosen[name] for name in TRAINING if name in chosen}),
-    )
+        if name not in (*SHAPE, *START, *TRAINING):
+            raise InvalidInput(f"networks have no {name}", pointer=f"{pointer}/{name}")
+    try:
+        return Hyperparameters(
+            tuple(changes.get("hidden_layer_sizes", settings.hidden_layer_sizes)),
+            changes.get("skip_connection", settings.skip_connection),
+            replace(
+                settings.options,
+                **({"refresh": config.parameters.refresh} | {name: changes[name] for name in TRAINING if name in changes}),
+            ),
+            replace(settings.initialisation, **{name: changes[name] for name in START if name in changes}),
+        )
+    except InvalidInput as fault:
+        raise InvalidInput(fault.detail, pointer=pointer + (fault.pointer or "")) from None
+
+
+def upper_bound_settings(config: AuctionConfig, bidder_type: str | None) -> UpperBoundOptions:
+    """Return BOCA's networks of a bidder."""
+    domain = config.domain if config.scales is not None else None
+    return upper_bound_options(domain, bidder_type, config.parameters.epoch_factor)

@@ -116,8 +116,9 @@ class Parameters(BaseModel):
 
     pricing: Literal["vcg", "core", "clearing", "pay_as_bid"] = "vcg"
     tie_break: Literal["lexicographic"] | None = None
+    stop_at_certified_efficiency: float | None = Field(None, gt=0, le=1)
 
-    activity_rule: Literal["off"] = "off"
+    activity_rule: Literal["off", "warn", "enforce"] = "off"
     missing_demand_policy: Literal["skip", "zero", "repeat_last"] = "skip"
     max_consecutive_missed: int = Field(3, ge=1)
     currency_decimals: int | None = Field(None, ge=0, le=12, description="Most decimals of a value; default: any.")

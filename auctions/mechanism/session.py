@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from auctions.mechanism.answer_graph import conflicting_rounds
 from auctions.mechanism.answers import QueryClosed, RejectedAnswer, UnknownQuery, check_bundle, check_value
+from auctions.mechanism.certified import certificates_of
 from auctions.mechanism.clock import implied_answer
 from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.events import Answered, Asked, Bundle, Closed, Ended, Event, Reactivated, Rejected
@@ -84,7 +86,7 @@ class Session:
                 self._give_implied_answers(event)
         return self.state.open_round
 
-    def answer(self, bidder: int, answer: Any) -> None:
+    def answer(self, bidder: int, answer: Any) -> tuple[int, ...]:
         """Take a bidder's answer to the open round; a second one replaces the first.
 
         Parameters
@@ -92,6 +94,11 @@ class Session:
         bidder : int
         answer : sequence of int, or float
             The bundle it demands, or the value of the bundle it was asked for.
+
+        Returns
+        -------
+        tuple of int
+            Rounds of its earlier answers that contradict this one, if the activity rule is "warn".
 
         Raises
         ------
@@ -106,11 +113,12 @@ class Session:
         if not 0 <= bidder < len(round_.asked) or not round_.asked[bidder]:
             raise UnknownQuery(f"there is no question for bidder {bidder} in round {round_.number}")
         try:
-            accepted = self._check(round_, bidder, answer)
+            accepted, conflicts = self._check(round_, bidder, answer)
         except RejectedAnswer as fault:
             self.state.apply(Rejected(bidder, _as_logged(answer), fault.code))
             raise
-        self.state.apply(Answered(bidder, accepted))
+        self.state.apply(Answered(bidder, accepted, conflicts))
+        return conflicts
 
     def close_round(self) -> Round:
         """Close the open round, whether everybody has answered or not, and return it.
@@ -139,9 +147,15 @@ class Session:
         self.state.apply(Reactivated(bidder))
 
     def _next_event(self) -> Event:
-        state = self.state
+        state, parameters = self.state, self.state.config.parameters
         if state.has_cleared:
             return Ended("cleared")
+        if parameters.stop_at_certified_efficiency is not None and state.rounds:
+            with self.workbench.timed("wdp"):
+                certificates = certificates_of(state, settle(state, self.workbench).allocation)
+            certified = certificates.certified_efficiency
+            if certified is not None and certified >= parameters.stop_at_certified_efficiency:
+                return Ended("certified")
         if any(bidder.active for bidder in state.bidders):
             for phase in phases_of(state.config.mechanism):
                 if phase.name not in state.ended_phases:
@@ -158,9 +172,16 @@ class Session:
         if not any(event.asked):
             self.state.apply(Closed())
 
-    def _check(self, round_: Round, bidder: int, answer: Any) -> Bundle | float:
+    def _check(self, round_: Round, bidder: int, answer: Any) -> tuple[Bundle | float, tuple[int, ...]]:
         config = self.state.config
-        return check_bundle(answer, config, bidder) if round_.kind == "dq" else check_value(answer, config)
+        accepted = check_bundle(answer, config, bidder) if round_.kind == "dq" else check_value(answer, config)
+        if config.parameters.activity_rule == "off":
+            return accepted, ()
+        conflicts = conflicting_rounds(self.state, round_, bidder, accepted)
+        if conflicts and config.parameters.activity_rule == "enforce":
+            earlier = ", ".join(map(str, conflicts))
+            raise RejectedAnswer("activity_violation", f"no monotone value explains this answer together with round {earlier}")
+        return accepted, conflicts
 
 
 def _as_logged(answer: Any) -> Any:

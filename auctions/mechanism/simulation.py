@@ -14,6 +14,7 @@ from typing import Any
 from auctions.bundles import Bundles
 from auctions.domains.instance import Instance
 from auctions.mechanism.budget import Mechanism
+from auctions.mechanism.certified import Certificates, certificates_of
 from auctions.mechanism.config import AuctionConfig
 from auctions.mechanism.domain_tables import START_SHARE
 from auctions.mechanism.parameters import Parameters
@@ -119,6 +120,7 @@ class Simulation:
         None if the optimum is 0.
     trace : list of RoundTrace
     reports : list of Report
+    certificates : Certificates
     deterministic : bool
         Whether the same seeds give the same auction.
     seconds : dict
@@ -131,6 +133,7 @@ class Simulation:
     efficiency: float | None
     trace: list[RoundTrace]
     reports: list[Report]
+    certificates: Certificates
     deterministic: bool
     seconds: dict[str, float]
 
@@ -170,6 +173,7 @@ class Simulation:
             "cleared": self.cleared,
             "clearing_prices": None if settlement.clearing_prices is None else list(settlement.clearing_prices),
             "deterministic": self.deterministic,
+            "certificates": self.certificates.to_dict(),
             "questions": questions_per_bidder(self.state),
             "rounds": [trace.to_dict() for trace in self.trace],
             "reports": [report.to_dict() for report in self.reports],
@@ -327,6 +331,7 @@ def simulate(
         efficiency=run.efficiency(settlement.allocation),
         trace=run.trace,
         reports=run.reports,
+        certificates=certificates_of(session.state, settlement.allocation),
         deterministic=workbench.deterministic,
         seconds={part: workbench.seconds[part] for part in PARTS} | {"total": time.perf_counter() - started},
     )

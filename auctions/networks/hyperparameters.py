@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from auctions.networks.initialisation import CUSTOM, Initialisation
 from auctions.networks.training import TrainingOptions
+from auctions.networks.upper_bound_loss import Weights
+from auctions.networks.upper_bound_network import UpperBoundOptions
 from solvers.operation import InvalidInput
 
 Phase = Literal["demand", "value"]
@@ -36,6 +38,11 @@ class Hyperparameters:
     options: TrainingOptions
     initialisation: Initialisation = CUSTOM
 
+
+PUBLISHED_AS_THEY_ARE = (
+    "skip_connection", "trainable_cutoffs", "epochs", "batch_size", "n_aug", "learning_rate", "weight_decay", "dropout",
+    "dropout_decay_per_epoch", "clip_grad_norm",
+)  # fmt: skip
 
 OWN_DEFAULTS: dict[Phase, Hyperparameters] = {
     "demand": Hyperparameters((30,), True, TrainingOptions(epochs=30, learning_rate=0.01, weight_decay=1e-6)),
@@ -89,6 +96,32 @@ def hyperparameters(domain: str | None, bidder_type: str | None, phase: Phase) -
             batch_size_vq=entry.get("batch_size_vq", 1),
             clip_grad_norm=entry["clip_grad_norm"],
         ),
+    )
+
+
+def upper_bound_options(domain: str | None, bidder_type: str | None, epoch_factor: float = 1.0) -> UpperBoundOptions:
+    """Return the published settings of the mean and the upper network.
+
+    GSVM, of which nothing is published, has those of LSVM by type of bidder, and any other domain those of LSVM's regional bidders.
+
+    Examples
+    --------
+    >>> upper_bound_options("mrvm", "local").hidden_layer_sizes
+    (64,)
+    """
+    tables = _table("boca_constants.json")
+    if _plain(domain) in tables:
+        entry = _of_type(tables[_plain(domain)], domain, bidder_type)
+    else:
+        entry = _of_type(tables["lsvm"], domain, bidder_type if _plain(domain) == "gsvm" else "regional")
+    return UpperBoundOptions(
+        hidden_layer_sizes=tuple(entry["hidden_layer_sizes"]),
+        weights=Weights(
+            entry["mean_loss_smooth_l1_beta"], entry["pi_sqr"], entry["pi_exp"], entry["pi_above_mean"], entry["c_exp"]
+        ),
+        initialisation=Initialisation(init_E=entry["init_E"], init_Var=entry["init_Var"]),
+        epoch_factor=epoch_factor,
+        **{name: entry[name] for name in PUBLISHED_AS_THEY_ARE},
     )
 
 

@@ -51,6 +51,8 @@ def read_training_input(request: FitRequest, context: Context) -> TrainingInput:
             raise InvalidInput(f"column {name!r} is needed and cannot be ignored", pointer="/columns", column=name)
     declares_loss = "loss" in request.params.model_fields_set
     with request.data.opened(context.files, "/data") as rows:
+        used = sum(types.get(name) != "ignore" for name in rows.names)
+        context.require("max_columns", used, "columns that are not ignored", pointer="/data")
         table = read_table(rows, types, should_stop=lambda: context.is_over(FITTING_SHARE))
         found = training_input(table, roles, request.task, request.params, declares_loss=declares_loss)
         require_finite_features(found.features)

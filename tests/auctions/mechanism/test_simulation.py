@@ -80,6 +80,21 @@ def test_the_default_repeats_no_question_and_asks_for_no_empty_bundle(mechanism:
         assert count["repeated"] == count["empty"] == 0
 
 
+@every_simulation
+def test_truthful_answers_contain_no_cycle(mechanism: str, preset: str) -> None:
+    certificates = a_simulation(mechanism, preset=preset).certificates
+    assert certificates.conflicts == []
+
+
+@every_simulation
+def test_the_certified_efficiency_is_never_above_the_true_one(mechanism: str, preset: str) -> None:
+    simulation = a_simulation(mechanism, preset=preset)
+    if simulation.certificates.certified_efficiency is not None:
+        assert simulation.certificates.certified_efficiency <= simulation.efficiency + 1e-9
+    if simulation.certificates.optimum_bound is not None:
+        assert simulation.certificates.optimum_bound >= simulation.optimum.welfare * (1 - 1e-9)
+
+
 def test_efficiency_never_falls_below_that_at_the_bridge() -> None:
     trace = a_simulation(query_budget=15, domain="gsvm").trace
     bridge = next((index for index, entry in enumerate(trace) if entry.round.phase == "bridge"), None)

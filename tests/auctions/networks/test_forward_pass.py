@@ -7,6 +7,7 @@ from auctions.bundles import Limits, all_bundles
 from auctions.networks.architecture import Architecture
 from auctions.networks.forward_pass import evaluate
 from auctions.networks.initialisation import explaining_parameters
+from auctions.networks.mvnn import MVNN
 from auctions.networks.value_table import network_table
 from tests.auctions.networks.networks import SHAPES, random_network
 
@@ -71,3 +72,37 @@ def test_a_network_of_some_points_says_the_least_value_of_those_that_contain_a_b
     sizes, parameters = explaining_parameters(bundles[known], value[known])
     expected = [value[known][(bundle <= bundles[known]).all(axis=1)].min() for bundle in bundles]
     np.testing.assert_allclose(evaluate(Architecture((1,) * 5, sizes, False), parameters, bundles), expected, atol=1e-12)
+
+
+def test_one_unit_that_never_saturates_is_an_additive_value():
+    worth = np.array([0.5, 0.2, 0.3])
+    unit = MVNN.from_dict(
+        {
+            "capacities": [1, 1, 1],
+            "layers": [{"weight": [worth.tolist()], "bias": [0.0], "cutoff": [2.0]}],
+            "output_weight": [1.0],
+            "skip_weight": None,
+        }
+    )
+    linear = MVNN.from_dict({"capacities": [1, 1, 1], "skip_weight": worth.tolist()})
+    for network in (unit, linear):
+        np.testing.assert_allclose(network.predict(all_bundles([1, 1, 1])), all_bundles([1, 1, 1]) @ worth, atol=1e-15)
+        for prices in ([0.4, 0.3, 0.1], [0.6, 0.1, 0.4]):
+            assert network.demand(prices).bundle.tolist() == (worth > prices).astype(int).tolist()
+
+
+def test_a_good_of_two_units_is_two_goods_with_tied_weights():
+    architecture, parameters = random_network((2, 1), (5, 3), True, seed=7, zeros=0.0)
+    split = Architecture((1, 1, 1), (5, 3), True)
+    tied = np.zeros(split.n_parameters)
+    for part, whole in zip(split.layers(tied), architecture.layers(parameters), strict=True):
+        part.bias[:], part.cutoff[:] = whole.bias, whole.cutoff
+        part.weight[:] = whole.weight if len(part.weight) == 5 else whole.weight[[0, 0, 1]] * np.array([[0.5], [0.5], [1.0]])
+    split.output_weight(tied)[:] = architecture.output_weight(parameters)
+    skip, whole_skip = split.skip_weight(tied), architecture.skip_weight(parameters)
+    assert skip is not None
+    assert whole_skip is not None
+    skip[:] = whole_skip[[0, 0, 1]]
+    bundles = all_bundles([1, 1, 1])
+    together = np.stack([bundles[:, 0] + bundles[:, 1], bundles[:, 2]], axis=1)
+    np.testing.assert_allclose(evaluate(split, tied, bundles), evaluate(architecture, parameters, together), atol=1e-14)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from solvers.gam.operations.edit import GAM_EDIT
 from solvers.gam.operations.fit import GAM_FIT
 from solvers.gam.operations.predict import GAM_PREDICT
-from solvers.operation import ForesolveError, InvalidInput, UnknownFile
+from solvers.operation import ForesolveError, InvalidInput, TooLarge, UnknownFile
 from tests.solvers.gam.operations.running import SMALL, Desk
 
 GOOD = [{"x": float(number), "plan": "ab"[number % 2], "w": 1.0, "y": float(number % 5)} for number in range(40)]
@@ -271,6 +271,13 @@ def test_a_level_for_every_row_is_pooled() -> None:
 def test_texts_that_nothing_can_hold_are_refused(rows: list[dict[str, Any]], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         fit(rows)
+
+
+def test_a_table_of_too_many_columns_is_refused_with_the_setting() -> None:
+    desk, body = Desk(limits={"max_columns": 3}), rows_of(GOOD) | {"target": "y", "params": SMALL}
+    with pytest.raises(TooLarge, match=r"4 columns .* at most 3 \(setting FORESOLVE_MAX_COLUMNS\)"):
+        desk(GAM_FIT, body)
+    assert desk(GAM_FIT, body | {"columns": {"plan": "ignore"}}).n_rows == 40
 
 
 def test_a_table_in_an_unknown_file_is_told_where_it_is_named() -> None:
