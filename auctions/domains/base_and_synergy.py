@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from auctions.bundles import all_bundles
+from auctions.bundles import Bundles
 from auctions.domains.json_reader import Reader, read_bidders
 from auctions.domains.parameters import Interval, checked_interval, checked_population
 from auctions.domains.streams import Generator, SeedConvention, Source, drawn, open_streams
@@ -93,9 +93,8 @@ class BaseAndSynergy(TabulatedInstance):
         ]
         return cls(bands, bidders, source=Source.from_dict(document.value.get("source")))
 
-    def _tabulate(self, bidder: int) -> NDArray[np.float64]:
+    def _computed(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
         owner = self.bidders[bidder]
-        bundles = all_bundles(self.capacities)
         worth = np.zeros(len(bundles))
         for number, band in enumerate(self.bands):
             worth += owner.base_values[number] * units_worth(band, owner.positive_value_threshold[number])[bundles[:, number]]

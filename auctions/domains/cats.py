@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from auctions.bundles import Bundles
 from auctions.domains.cats_bids import Map, grow_bids
 from auctions.domains.json_reader import Reader, read_bidders
-from auctions.domains.parameters import checked_count, checked_interval, checked_number, checked_population
+from auctions.domains.parameters import check_size, checked_count, checked_interval, checked_number, checked_population
 from auctions.domains.streams import NumpyStream, Source, drawn, open_streams
 from auctions.domains.valuations import StatedBidder, Valuations
 from auctions.domains.xor_valuation import XorValuation
@@ -84,7 +84,9 @@ class Cats(Valuations):
         world = Map.read(document["world"])
         given = document["world"].get("valuation")
         valuation = _checked_valuation("xor" if given is None else given.text(), "/world/valuation")
-        bidders = [_read_bidder(bidder, world.rows * world.columns) for bidder in read_bidders(document)]
+        readers = read_bidders(document)
+        check_size(len(readers), world.rows * world.columns, pointer="/world")
+        bidders = [_read_bidder(bidder, world.rows * world.columns) for bidder in readers]
         return cls(world, bidders, valuation=valuation, source=Source.from_dict(document.value.get("source")))
 
     def _values(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
@@ -156,6 +158,7 @@ def cats_regions(
     """
     (count,) = checked_population(n_bidders=n_bidders)
     side = math.isqrt(checked_count("goods", goods, least=1))
+    check_size(count, side * side)
     values = checked_interval("common", common)
     deviation = checked_number("private_deviation", private_deviation, least=0.0)
     chances = {

@@ -27,7 +27,7 @@ from auctions.domains.gsvm_demand import best_subsets, synergy
 from auctions.domains.gsvm_mip import allocate_by_mip
 from auctions.domains.instance import Instance
 from auctions.domains.json_reader import Reader, read_bidders
-from auctions.domains.parameters import Interval, checked_count, checked_interval, checked_population
+from auctions.domains.parameters import Interval, check_size, checked_count, checked_interval, checked_population
 from auctions.domains.streams import Generator, SeedConvention, Source, drawn, open_streams
 from auctions.outcome import AllocationResult, SearchLimits
 
@@ -130,7 +130,9 @@ class Gsvm(Instance):
         size = document["world"]["size"].integer(least=1, most=10_000)
         legacy = document["world"].get("legacy")
         source = Source.from_dict(document.value.get("source"))
-        bidders = [_read_bidder(bidder, size) for bidder in read_bidders(document)]
+        readers = read_bidders(document)
+        check_size(len(readers), 3 * size, pointer="/world/size")
+        bidders = [_read_bidder(bidder, size) for bidder in readers]
         return cls(size, bidders, legacy=legacy is not None and legacy.boolean(), source=source)
 
     def _values(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
@@ -204,6 +206,7 @@ def gsvm(
     """
     regional, national = checked_population(n_regional=n_regional, n_national=n_national)
     size = checked_count("size", size, least=1)
+    check_size(regional + national, 3 * size)
     bounds = {
         "national_low": checked_interval("national_low", national_low),
         "national_high": checked_interval("national_high", national_high),

@@ -51,24 +51,22 @@ def best_subsets(worth: NDArray[np.float64], prices: NDArray[np.float64], most: 
 
 def best_subset(worth: NDArray[np.float64], prices: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Return the subset of highest utility; the empty one has none."""
+    sizes = np.arange(1, most + 1)
+    scores = synergy(sizes)[:, None] * worth - prices
+    # Row t - 1 of the sums has at place t - 1 the sum of the t highest scores.
+    utilities = np.concatenate(([0.0], np.cumsum(-np.sort(-scores, axis=1), axis=1)[sizes - 1, sizes - 1]))
+    leader = int(np.argmax(utilities))
+    slack = tie_tolerance(float(utilities[leader]), float(synergy(leader)) * float(worth.sum()))
+    size = int(np.argmax(utilities >= utilities[leader] - slack))
     chosen = np.zeros(len(worth), dtype=np.int64)
-    utility, value = 0.0, 0.0
-    for size in range(1, most + 1):
-        factor = float(synergy(size))
-        scores = factor * worth - prices
-        order = np.argsort(-scores, kind="stable")[:size]
-        total = float(scores[order].sum())
-        total_value = factor * float(worth[order].sum())
-        if total <= utility + tie_tolerance(total, max(total_value, value)):
-            continue
-        # Among equal scores the last licences make the lexicographically smallest bundle.
-        slack = tie_tolerance(total, total_value)
-        least = scores[order[-1]]
-        sure = scores > least + slack
-        tied = np.flatnonzero((scores >= least - slack) & ~sure)
-        chosen = sure.astype(np.int64)
-        chosen[tied[len(tied) - (size - int(sure.sum())) :]] = 1
-        utility, value = total, total_value
+    if size == 0:
+        return chosen
+    least = np.sort(scores[size - 1])[-size]
+    sure = scores[size - 1] > least + slack
+    tied = np.flatnonzero((scores[size - 1] >= least - slack) & ~sure)
+    chosen[sure] = 1
+    # Among equal scores the last licences make the lexicographically smallest bundle.
+    chosen[tied[len(tied) - (size - int(sure.sum())) :]] = 1
     return chosen
 
 

@@ -30,6 +30,27 @@ if TYPE_CHECKING:
 def allocate_by_mip(instance: Gsvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
     """Return an efficient allocation among `bidders`."""
     started = time.perf_counter()
+    program, counts = build_program(instance, bidders)
+    found = program.maximise(search)
+    sizes = np.zeros(instance.n_bidders, dtype=np.int64)
+    if found.columns is not None:
+        for bidder in bidders:
+            chosen = np.flatnonzero(found.columns[counts[bidder]] > 0.5)
+            sizes[bidder] = chosen[0] + 1 if len(chosen) else 0
+    bound = min(found.bound, sum(_highest_value(instance, bidder) for bidder in bidders))
+    return claim(
+        instance,
+        _hand_out(instance, sizes),
+        method="mip",
+        started=started,
+        gap=search.gap,
+        bound=bound,
+        stopped_by=found.stopped_by,
+    )
+
+
+def build_program(instance: Gsvm, bidders: list[int]) -> tuple[IntegerProgram, dict[int, NDArray[np.int64]]]:
+    """Return the program and, of each bidder, the columns that say how many licences it gets: 1, 2, .."""
     program = IntegerProgram()
     counts: dict[int, NDArray[np.int64]] = {}
     supply: list[list[int]] = [[] for _ in range(instance.n_goods)]
@@ -47,23 +68,7 @@ def allocate_by_mip(instance: Gsvm, bidders: list[int], search: SearchLimits) ->
         program.add_row(counts[bidder], 1.0, upper=1.0)
     for columns in supply:
         program.add_row(columns, 1.0, upper=1.0)
-
-    found = program.maximise(search)
-    sizes = np.zeros(instance.n_bidders, dtype=np.int64)
-    if found.columns is not None:
-        for bidder in bidders:
-            chosen = np.flatnonzero(found.columns[counts[bidder]] > 0.5)
-            sizes[bidder] = chosen[0] + 1 if len(chosen) else 0
-    bound = min(found.bound, sum(_highest_value(instance, bidder) for bidder in bidders))
-    return claim(
-        instance,
-        _hand_out(instance, sizes),
-        method="mip",
-        started=started,
-        gap=search.gap,
-        bound=bound,
-        stopped_by=found.stopped_by,
-    )
+    return program, counts
 
 
 def _hand_out(instance: Gsvm, sizes: NDArray[np.int64]) -> Bundles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import highspy
@@ -85,9 +85,25 @@ class IntegerProgram:
         self._row_lower.append(lower)
         self._row_upper.append(upper)
 
+    @property
+    def objective(self) -> NDArray[np.float64]:
+        """The objective's coefficients."""
+        return np.array(self._objective)
+
+    @property
+    def upper_bounds(self) -> NDArray[np.float64]:
+        """The columns' upper bounds; the lower ones are 0."""
+        return np.array(self._upper)
+
+    def rows(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], float, float]]:
+        """Go through the rows: columns, coefficients, lower and upper bound."""
+        for row, (lower, upper) in enumerate(zip(self._row_lower, self._row_upper, strict=True)):
+            part = slice(self._starts[row], self._starts[row + 1])
+            yield np.array(self._columns[part], dtype=np.int64), np.array(self._coefficients[part]), lower, upper
+
     def objective_of(self, columns: NDArray[np.float64]) -> float:
         """Return the objective at a point."""
-        return float(columns @ np.array(self._objective))
+        return float(columns @ self.objective)
 
     def replace_objective(self, columns: NDArray[np.int64], *, floor: float) -> None:
         """Keep the objective at `floor` or above by a row, and from now on have the fewest of some columns instead."""

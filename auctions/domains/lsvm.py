@@ -27,7 +27,7 @@ from auctions.domains.json_reader import Reader, read_bidders
 from auctions.domains.lsvm_allocation import LARGEST_GRID, allocate_by_subsets, economies_by_subsets
 from auctions.domains.lsvm_mip import allocate_by_packing
 from auctions.domains.lsvm_table import around, factors, neighbours, sums_of_sets, table_of_values, values_of_sets
-from auctions.domains.parameters import Interval, checked_count, checked_interval, checked_number, checked_population
+from auctions.domains.parameters import Interval, check_size, checked_count, checked_interval, checked_number, checked_population
 from auctions.domains.ranking import best
 from auctions.domains.streams import Generator, SeedConvention, Source, Stream, drawn, open_streams
 from auctions.outcome import AllocationResult, SearchLimits
@@ -156,7 +156,9 @@ class Lsvm(Instance):
         world = document["world"]
         rows, columns = (world[side].integer(least=1, most=10_000) for side in ("rows", "columns"))
         legacy = world.get("legacy")
-        bidders = [_read_bidder(bidder, rows * columns) for bidder in read_bidders(document)]
+        readers = read_bidders(document)
+        check_size(len(readers), rows * columns, pointer="/world")
+        bidders = [_read_bidder(bidder, rows * columns) for bidder in readers]
         source = Source.from_dict(document.value.get("source"))
         return cls(rows, columns, bidders, legacy=legacy is not None and legacy.boolean(), source=source)
 
@@ -235,7 +237,8 @@ def lsvm(
     """
     nationals, regionals = checked_population(n_national=n_national, n_regional=n_regional)
     rows, columns = checked_count("rows", rows, least=1), checked_count("columns", columns, least=1)
-    reach = checked_count("distance", distance)
+    check_size(nationals + regionals, rows * columns)
+    reach = checked_count("distance", distance, most=rows + columns)
     intervals = {
         "national": checked_interval("national_values", national_values),
         "regional": checked_interval("regional_values", regional_values),

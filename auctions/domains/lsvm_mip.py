@@ -26,6 +26,20 @@ MOST_COLUMNS = 60_000
 def allocate_by_packing(instance: Lsvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
     """Return the best allocation among `bidders` that the search finds, and a bound."""
     started = time.perf_counter()
+    program, owners, is_complete = build_program(instance, bidders)
+    found = program.maximise(search)
+    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
+    if found.columns is not None:
+        for column in np.flatnonzero(found.columns > 0.5).tolist():
+            bidder, held = owners[column]
+            allocation[bidder, held] = 1
+    bound = min(cellwise_bound(instance, bidders), found.bound if is_complete else np.inf)
+    stopped_by: StoppedBy | None = found.stopped_by if is_complete else found.stopped_by or "node_limit"
+    return claim(instance, allocation, method="mip", started=started, gap=search.gap, bound=bound, stopped_by=stopped_by)
+
+
+def build_program(instance: Lsvm, bidders: list[int]) -> tuple[IntegerProgram, list[tuple[int, list[int]]], bool]:
+    """Return the program, the bidder and the cells of each column, and whether it has all connected sets."""
     program = IntegerProgram()
     supply: list[list[int]] = [[] for _ in range(instance.n_goods)]
     owners: list[tuple[int, list[int]]] = []
@@ -42,16 +56,7 @@ def allocate_by_packing(instance: Lsvm, bidders: list[int], search: SearchLimits
                 supply[cells[place]].append(column)
     for columns_of_cell in supply:
         program.add_row(columns_of_cell, 1.0, upper=1.0)
-
-    found = program.maximise(search)
-    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
-    if found.columns is not None:
-        for column in np.flatnonzero(found.columns > 0.5).tolist():
-            bidder, held = owners[column]
-            allocation[bidder, held] = 1
-    bound = min(cellwise_bound(instance, bidders), found.bound if is_complete else np.inf)
-    stopped_by: StoppedBy | None = found.stopped_by if is_complete else found.stopped_by or "node_limit"
-    return claim(instance, allocation, method="mip", started=started, gap=search.gap, bound=bound, stopped_by=stopped_by)
+    return program, owners, is_complete
 
 
 def masks_of_any_size(instance: Lsvm, bidder: int) -> list[int]:

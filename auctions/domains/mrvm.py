@@ -14,6 +14,7 @@ M. Weiss, B. Lubin and S. Seuken, "SATS: A Universal Spectrum Auction Test Suite
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,11 +28,15 @@ from auctions.domains.mrvm_bidders import MrvmBidder, read_bidder
 from auctions.domains.mrvm_demand import best_bundles
 from auctions.domains.mrvm_mip import allocate_by_mip
 from auctions.domains.mrvm_world import MrvmWorld
+from auctions.domains.parameters import check_size
 from auctions.domains.streams import Source
 from auctions.outcome import AllocationResult, SearchLimits
 
 # "auto" takes the dynamic programme up to this many national bidders.
 MOST_NATIONALS = 5
+
+# Choices of levels per region, of five bidders with two levels and the last one.
+MOST_CHOICES = 4**MOST_NATIONALS
 
 
 class Mrvm(Instance):
@@ -57,6 +62,7 @@ class Mrvm(Instance):
         self.paired_caps = paired_caps
         self._strides = strides(world.lots)
         self._cache: dict[int, NDArray[np.float64]] = {}
+        self._admissible: dict[int, NDArray[np.float64]] = {}
 
     @property
     def monotone(self) -> bool:
@@ -88,6 +94,8 @@ class Mrvm(Instance):
 
     def admissible(self, bidder: int) -> NDArray[np.float64]:
         """Return gamma_r omega_r (national: omega_r) of what a bidder may be given, minus infinity for what it may not."""
+        if bidder in self._admissible:
+            return self._admissible[bidder]
         weights = self.region_weights(bidder)
         worth = weights[:, None] * self.omega(bidder)
         worth[weights == 0.0, 1:] = -np.inf
@@ -97,6 +105,8 @@ class Mrvm(Instance):
             if self.is_national(bidder):
                 excess |= ((low > 0) & (high > 0)) | (high > 1)
             worth[:, excess] = -np.inf
+        worth.setflags(write=False)
+        self._admissible[bidder] = worth
         return worth
 
     @property
@@ -109,8 +119,9 @@ class Mrvm(Instance):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        nationals = sum(self.is_national(bidder) for bidder in range(self.n_bidders))
-        return ("dp", "mip") if nationals <= MOST_NATIONALS else ("mip",)
+        nationals = [len(self.levels(bidder)) for bidder in range(self.n_bidders) if self.is_national(bidder)]
+        choices = math.prod(levels + 1 for levels in nationals)
+        return ("dp", "mip") if len(nationals) <= MOST_NATIONALS and choices <= MOST_CHOICES else ("mip",)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -126,7 +137,9 @@ class Mrvm(Instance):
         """Read an instance from its JSON."""
         world = MrvmWorld.read(document["world"])
         caps = document["world"].get("paired_caps")
-        bidders = [read_bidder(bidder, world) for bidder in read_bidders(document)]
+        readers = read_bidders(document)
+        check_size(len(readers), len(world.regions) * len(world.bands), pointer="/world")
+        bidders = [read_bidder(bidder, world) for bidder in readers]
         return cls(
             world, bidders, paired_caps=caps is not None and caps.boolean(), source=Source.from_dict(document.value.get("source"))
         )

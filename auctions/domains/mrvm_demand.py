@@ -9,6 +9,7 @@ time.
 from __future__ import annotations
 
 import heapq
+import math
 from functools import lru_cache
 from itertools import combinations
 
@@ -16,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, all_bundles
-from auctions.domains.ranking import best, tie_tolerance
-from auctions.domains.tabulated import costs_of_bundles
+from auctions.domains.ranking import TIE, best, tie_tolerance
+from solvers.operation import TooLarge
 
 EMPTY, HELD, FREE = 0, 1, 2
 
 # How many equals of the last bundle are looked at, to find those that go first.
 MOST_TIED = 10_000
+
+MOST_CLASSES = 200_000
 
 
 def best_bundles(
@@ -40,10 +43,11 @@ def best_bundles(
     lots : tuple of int
     k : int
     """
+    if k == 1:
+        return _best_bundle(worth, levels, prices, lots)[None]
     configurations = all_bundles(lots)
-    capacities = np.array(lots)
     n_regions = len(worth)
-    costs = np.array([costs_of_bundles(region, capacities) for region in prices.reshape(n_regions, -1)])
+    costs = prices.reshape(n_regions, -1) @ configurations.T
     rankings = [[_rank(level * worth[r], costs[r], configurations) for r in range(n_regions)] for level in levels.tolist()]
 
     heads: list[NDArray[np.float64]] = []
@@ -56,6 +60,48 @@ def best_bundles(
     found, utilities, values = _in_order(rankings, heads, worth, levels, k)
     bundles = configurations[found].reshape(len(found), -1)
     return bundles[best(values, utilities, k, bundles.__getitem__)]
+
+
+def _best_bundle(
+    worth: NDArray[np.float64], levels: NDArray[np.float64], prices: NDArray[np.float64], lots: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Return the bundle of highest utility: the best head of all classes."""
+    configurations, order = _tie_order(lots)
+    n_regions = len(worth)
+    regions = np.arange(n_regions)
+    costs = prices.reshape(n_regions, -1) @ configurations.T
+    choices, utilities, values = [], [], []
+    for level, modes in zip(levels.tolist(), _classes(n_regions, len(levels)), strict=True):
+        scores = level * worth - costs
+        held = _first_of_the_best(scores[:, order[1:]], level * worth[:, order[1:]]) + 1
+        free = _first_of_the_best(scores[:, order], level * worth[:, order])
+        first = order[np.stack([np.zeros(n_regions, dtype=np.int64), held, free])]
+        heads = scores[regions, first][modes, regions].sum(axis=1)
+        near = np.flatnonzero(heads >= heads.max() - 1e-9 * max(1.0, abs(heads.max())))
+        for row in near.tolist():
+            choice = first[modes[row], regions]
+            choices.append(choice)
+            utilities.append(heads[row])
+            values.append(level * worth[regions, choice].sum())
+    bundles = configurations[np.array(choices)].reshape(len(choices), -1)
+    return np.asarray(bundles[best(np.array(values), np.array(utilities), 1, bundles.__getitem__)[0]])
+
+
+def _first_of_the_best(scores: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return in each row the first place whose score is as good as the best."""
+    top = scores.argmax(axis=1)
+    rows = np.arange(len(scores))
+    slack = TIE * np.maximum(np.abs(scores[rows, top]), np.abs(values[rows, top]))
+    # Where nothing may be held all scores are minus infinity, and so would the slack be.
+    floor = np.where(np.isfinite(slack), scores[rows, top] - slack, -np.inf)
+    return np.asarray((scores >= floor[:, None]).argmax(axis=1))
+
+
+@lru_cache(maxsize=32)
+def _tie_order(lots: tuple[int, ...]) -> tuple[Bundles, NDArray[np.intp]]:
+    """Return all configurations, and their order among equals: fewest units, then the lexicographically smallest."""
+    configurations = all_bundles(lots)
+    return configurations, np.lexsort((*configurations.T[::-1], configurations.sum(axis=1)))
 
 
 class _Ranking:
@@ -90,6 +136,8 @@ def _rank(values: NDArray[np.float64], costs: NDArray[np.float64], configuration
 @lru_cache(maxsize=32)
 def _classes(n_regions: int, n_levels: int) -> list[NDArray[np.int64]]:
     """Return for each level the classes of bundles, one per row, as a mode per region."""
+    if sum(math.comb(n_regions, level) for level in range(n_levels)) > MOST_CLASSES:
+        raise TooLarge(f"a factor of {n_levels} levels over {n_regions} regions has more than {MOST_CLASSES} classes of bundles")
     classes = []
     for level in range(n_levels):
         is_last = level == n_levels - 1
@@ -136,8 +184,6 @@ def _in_order(
         found.append(configuration)
         utilities.append(-negative)
         values.append(float(levels[level] * worth[regions, configuration].sum()))
-        if len(found) == 1 and k == 1 and (not queue or -queue[0][0] < utilities[0] - tie_tolerance(utilities[0], values[0])):
-            break
         # Each choice of places is reached once: by moving on in regions from the last that moved.
         for region in range(last, n_regions):
             ranking = rankings[level][region]

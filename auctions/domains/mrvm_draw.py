@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from auctions.domains.mrvm import Mrvm
 from auctions.domains.mrvm_bidders import MARGIN, MrvmBidder, breakpoints, five_decimals
-from auctions.domains.mrvm_world import Band, canada, default_synergy
+from auctions.domains.mrvm_world import Band, canada, check_lots, default_synergy
 from auctions.domains.parameters import Interval, checked_count, checked_interval, checked_population
 from auctions.domains.streams import Generator, SeedConvention, Stream, drawn, open_streams
 from solvers.operation import InvalidInput
@@ -87,7 +87,8 @@ def mrvm(
     }
     if len(lots) != len(BANDS):
         raise InvalidInput(f"lots are {len(BANDS)} numbers, one per band", pointer="/parameters/lots")
-    supply = dict(zip(BANDS, (checked_count("lots", count, least=1, most=100) for count in lots), strict=True))
+    check_lots([checked_count("lots", count, least=1, most=100) for count in lots], pointer="/parameters/lots")
+    supply = dict(zip(BANDS, lots, strict=True))
 
     streams = open_streams(seed, rng, seed_convention, population_seed)
     supplier = streams.world()

@@ -32,9 +32,25 @@ def allocate_by_mip(instance: Mrvm, bidders: list[int], search: SearchLimits) ->
     started = time.perf_counter()
     configurations = all_bundles(instance.world.lots)
     n_regions, n_bands = len(instance.world.regions), len(instance.world.bands)
+    highest = [float(np.maximum(instance.admissible(bidder), 0.0).max(axis=1).sum()) for bidder in bidders]
+    scale = max([*highest, 1e-300]) / LARGEST
+    program, owners = build_program(instance, bidders, scale)
+    found = program.maximise(search)
+    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
+    if found.columns is not None:
+        per_region = allocation.reshape(instance.n_bidders, n_regions, n_bands)
+        for column, bidder, region, configuration in owners:
+            if found.columns[column] > 0.5:
+                per_region[bidder, region] = configurations[configuration]
+    bound = min(scale * found.bound, sum(highest))
+    return claim(instance, allocation, method="mip", started=started, gap=search.gap, bound=bound, stopped_by=found.stopped_by)
+
+
+def build_program(instance: Mrvm, bidders: list[int], scale: float) -> tuple[IntegerProgram, list[tuple[int, int, int, int]]]:
+    """Return the program with values divided by `scale`, and the column, bidder, region and configuration of each choice."""
+    configurations = all_bundles(instance.world.lots)
+    n_regions, n_bands = len(instance.world.regions), len(instance.world.bands)
     worth = {bidder: np.maximum(instance.admissible(bidder), 0.0) for bidder in bidders}
-    highest = {bidder: float(values.max(axis=1).sum()) for bidder, values in worth.items()}
-    scale = max([*highest.values(), 1e-300]) / LARGEST
     program = IntegerProgram()
     supply: list[tuple[list[int], list[float]]] = [([], []) for _ in range(instance.n_goods)]
     owners: list[tuple[int, int, int, int]] = []
@@ -58,16 +74,7 @@ def allocate_by_mip(instance: Mrvm, bidders: list[int], search: SearchLimits) ->
                 program.add_row([*held, chosen[level]], [*[1.0] * len(held), -float(n_regions - level)], lower=0.0)
     for good, (columns, units) in enumerate(supply):
         program.add_row(columns, units, upper=float(instance.capacities[good]))
-
-    found = program.maximise(search)
-    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
-    if found.columns is not None:
-        per_region = allocation.reshape(instance.n_bidders, n_regions, n_bands)
-        for column, bidder, region, configuration in owners:
-            if found.columns[column] > 0.5:
-                per_region[bidder, region] = configurations[configuration]
-    bound = min(scale * found.bound, sum(highest.values()))
-    return claim(instance, allocation, method="mip", started=started, gap=search.gap, bound=bound, stopped_by=found.stopped_by)
+    return program, owners
 
 
 def _undominated(worth: np.ndarray, configurations: Bundles) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auctions.bundles import all_bundles
+from auctions.bundles import all_bundles, count_bundles
 from auctions.domains.json_reader import Reader
-from solvers.operation import InvalidInput
+from solvers.operation import InvalidInput, TooLarge
 
 REGIONS = (
     ("Newfoundland and Labrador", 514711),
@@ -36,6 +37,8 @@ EDGES = (
     *((0, 1), (0, 3), (0, 6), (1, 2), (2, 3), (2, 4), (3, 4), (3, 6), (4, 6), (5, 7)),
     *((5, 8), (6, 8), (7, 8), (8, 9), (9, 10), (10, 11), (10, 13), (11, 12), (11, 13), (12, 13)),
 )
+
+MOST_CONFIGURATIONS = 1000
 
 # Where PySATS and SATS number licences: band by band, lot by lot, region by region.
 LICENCE_ORDER = ("UNPAIRED", "LOW_PAIRED", "HIGH_PAIRED")
@@ -166,7 +169,17 @@ class MrvmWorld:
         for edge in world["edges"].items():
             one, other = edge.integers(length=2, least=0, most=len(regions) - 1)
             edges.append((one, other))
-        return cls(tuple(regions), tuple(edges), tuple(_read_band(band) for band in world["bands"].items(least=1)))
+        bands = tuple(_read_band(band) for band in world["bands"].items(least=1))
+        check_lots([band.lots for band in bands], pointer=world["bands"].pointer)
+        return cls(tuple(regions), tuple(edges), bands)
+
+
+def check_lots(lots: Sequence[int], *, pointer: str) -> None:
+    """Refuse more configurations of a region than are worth listing."""
+    if count_bundles(lots) > MOST_CONFIGURATIONS:
+        raise TooLarge(
+            f"a region has {count_bundles(lots)} configurations of lots; the most is {MOST_CONFIGURATIONS}", pointer=pointer
+        )
 
 
 def full_synergy(factors: dict[int, float], lots: int) -> tuple[float, ...]:

@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from solvers.operation import InvalidInput
+from solvers.operation import InvalidInput, TooLarge
 
 Interval = tuple[float, float]
+
+MOST_BIDDERS = 1000
+
+MOST_GOODS = 10_000
+
+# Bidders times goods.
+LARGEST = 1_000_000
 
 
 def checked_count(name: str, value: Any, *, least: int = 0, most: int = 10_000) -> int:
@@ -55,9 +62,27 @@ def checked_interval(name: str, bounds: Any, *, least: float = 0.0, most: float 
     return low, high
 
 
+def check_size(n_bidders: int, n_goods: int, *, pointer: str = "/parameters") -> None:
+    """Refuse an instance that would fill the memory.
+
+    Examples
+    --------
+    >>> check_size(1000, 98)
+    >>> check_size(1, 10**9)
+    Traceback (most recent call last):
+        ...
+    solvers.operation.TooLarge: there are 1 bidders and 1000000000 goods; ...
+    """
+    if n_goods > MOST_GOODS or n_bidders * n_goods > LARGEST:
+        raise TooLarge(
+            f"there are {n_bidders} bidders and {n_goods} goods; the most is {MOST_GOODS} goods, and {LARGEST} bidders times goods",
+            pointer=pointer,
+        )
+
+
 def checked_population(**counts: Any) -> list[int]:
     """Return the numbers of bidders of each type, together at least one."""
-    numbers = [checked_count(name, value) for name, value in counts.items()]
+    numbers = [checked_count(name, value, most=MOST_BIDDERS) for name, value in counts.items()]
     if not sum(numbers):
         raise InvalidInput("there is no bidder of any type", pointer=f"/parameters/{next(iter(counts))}")
     return numbers

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, Limits
-from solvers.operation import InvalidInput
+from solvers.operation import InvalidInput, TooLarge
 
-MOST_BUNDLES = 10_000_000
+MOST_UNITS = 50_000_000
 
 
 class Limited(Protocol):
@@ -34,8 +34,10 @@ def sample(instance: Limited, bidder: int, n: int, kind: str, generator: np.rand
     mean, deviation : float, optional
         Of the size of "gaussian_size"; by default half and a quarter of all units.
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MOST_BUNDLES:
-        raise InvalidInput(f"a number of bundles is from 0 to {MOST_BUNDLES}, not {n!r}", pointer="/n")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise InvalidInput(f"a number of bundles is a whole number of at least 0, not {n!r}", pointer="/n")
+    if n * int(instance.capacities.sum()) > MOST_UNITS:
+        raise TooLarge(f"{n} bundles of {instance.capacities.sum()} units; the most is {MOST_UNITS} units", pointer="/n")
     if kind == "uniform" and not shape:
         return uniform(instance.capacities, instance.limits(bidder), int(n), generator)
     if kind == "gaussian_size" and set(shape) <= {"mean", "deviation"}:

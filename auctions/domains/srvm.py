@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from auctions.bundles import all_bundles, count_bundles
+from auctions.bundles import Bundles, count_bundles
 from auctions.domains.json_reader import Reader, read_bidders
 from auctions.domains.parameters import Interval, checked_count, checked_interval, checked_population
 from auctions.domains.srvm_mip import allocate_by_mip
@@ -139,8 +139,7 @@ class Srvm(TabulatedInstance):
             source=Source.from_dict(document.value.get("source")),
         )
 
-    def _tabulate(self, bidder: int) -> NDArray[np.float64]:
-        bundles = all_bundles(self.capacities)
+    def _computed(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
         worth = np.zeros(len(bundles))
         for band, values in enumerate(self.band_values(bidder)):
             worth += values[bundles[:, band]]

@@ -23,16 +23,38 @@ if TYPE_CHECKING:
 def allocate_by_mip(instance: Srvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
     """Return an efficient allocation among `bidders`."""
     started = time.perf_counter()
+    program, owners = build_program(instance, bidders)
+    highest = 0.0
+    for bidder in bidders:
+        most = sum(float(values.max()) for values in instance.band_values(bidder))
+        highest += instance.bidders[bidder].interband_synergy * most
+    found = program.maximise(search)
+    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
+    if found.columns is not None:
+        for column, (bidder, band, units) in owners.items():
+            if found.columns[column] > 0.5:
+                allocation[bidder, band] = units
+    return claim(
+        instance,
+        allocation,
+        method="mip",
+        started=started,
+        gap=search.gap,
+        bound=min(found.bound, highest),
+        stopped_by=found.stopped_by,
+    )
+
+
+def build_program(instance: Srvm, bidders: list[int]) -> tuple[IntegerProgram, dict[int, tuple[int, int, int]]]:
+    """Return the program, and the bidder, the band and the number of licences that columns stand for."""
     program = IntegerProgram()
     supply: list[tuple[list[int], list[float]]] = [([], []) for _ in range(instance.n_goods)]
     owners: dict[int, tuple[int, int, int]] = {}
-    highest = 0.0
     for bidder in bidders:
         factor = instance.bidders[bidder].interband_synergy
         bands = instance.band_values(bidder)
         single, several = program.add_columns([0.0, 0.0], integer=True).tolist()
         program.add_row([single, several], 1.0, upper=1.0)
-        highest += factor * sum(float(values.max()) for values in bands)
         for case, scale in ((single, 1.0), (several, factor)):
             held: list[int] = []
             for band, values in enumerate(bands):
@@ -49,19 +71,4 @@ def allocate_by_mip(instance: Srvm, bidders: list[int], search: SearchLimits) ->
                 program.add_row([*held, several], [*[1.0] * len(held), -2.0], lower=0.0)
     for band, (columns, units_of) in enumerate(supply):
         program.add_row(columns, units_of, upper=float(instance.capacities[band]))
-
-    found = program.maximise(search)
-    allocation = np.zeros((instance.n_bidders, instance.n_goods), dtype=np.int64)
-    if found.columns is not None:
-        for column, (bidder, band, units) in owners.items():
-            if found.columns[column] > 0.5:
-                allocation[bidder, band] = units
-    return claim(
-        instance,
-        allocation,
-        method="mip",
-        started=started,
-        gap=search.gap,
-        bound=min(found.bound, highest),
-        stopped_by=found.stopped_by,
-    )
+    return program, owners

@@ -19,8 +19,8 @@ class TabulatedInstance(Instance):
     """An instance whose bidders' values are tables in mixed-radix order, made when they are first asked for."""
 
     @abstractmethod
-    def _tabulate(self, bidder: int) -> NDArray[np.float64]:
-        """Return the value of every bundle."""
+    def _computed(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
+        """Return the values of bundles by the formula."""
 
     def table(self, bidder: int) -> NDArray[np.float64]:
         """Return a bidder's values of all bundles in mixed-radix order.
@@ -34,7 +34,7 @@ class TabulatedInstance(Instance):
         if bidder not in cache:
             if count_bundles(self.capacities) > LARGEST_TABLE:
                 raise TooLarge(f"there are {count_bundles(self.capacities)} bundles; a table has at most {LARGEST_TABLE}")
-            cache[bidder] = self._tabulate(bidder)
+            cache[bidder] = self._computed(bidder, all_bundles(self.capacities))
         return cache[bidder]
 
     @property
@@ -42,6 +42,8 @@ class TabulatedInstance(Instance):
         return ("dp",)
 
     def _values(self, bidder: int, bundles: Bundles) -> NDArray[np.float64]:
+        if count_bundles(self.capacities) > LARGEST_TABLE:
+            return self._computed(bidder, bundles)
         return np.asarray(self.table(bidder)[indices_of(bundles, self.capacities)])
 
     def _best_bundles(self, bidder: int, prices: NDArray[np.float64], k: int) -> Bundles:

@@ -21,6 +21,7 @@ from auctions.domains.bundle_forms import checked_bundle
 from auctions.domains.instance import LARGEST_TABLE, Instance
 from auctions.domains.integer_program import IntegerProgram
 from auctions.domains.json_reader import Reader
+from auctions.domains.parameters import check_size
 from auctions.domains.streams import Source
 from auctions.domains.table_valuation import TableValuation
 from auctions.domains.valuations_allocation import LARGEST_PROGRAMME, allocate, economies_by_tables
@@ -122,8 +123,10 @@ class Valuations(Instance):
             names = [item.text() for item in given.items(length=len(capacities))]
             if len(set(names)) < len(names):
                 raise given.fault("has a name twice")
+        readers = _distinct_bidders(document)
+        check_size(len(readers), len(capacities), pointer="/capacities")
         bidders = []
-        for index, bidder in enumerate(_distinct_bidders(document)):
+        for index, bidder in enumerate(readers):
             kind, name = bidder.get("type"), bidder.get("id")
             bidders.append(
                 StatedBidder(

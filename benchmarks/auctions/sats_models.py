@@ -1,7 +1,8 @@
 """The winner determination models of SATS, built for HiGHS: what one would solve without a method for each domain.
 
-The formulations are those of SATS's value models for a general integer program, with the piecewise linear device and the big M of its
-library; numbers are doubles and logarithms unrounded. Each function returns the welfare found, the bound, and what stopped the search.
+The formulations are those of SATS's value models for a general integer program, with the piecewise linear device and the big M of
+its library; numbers are doubles and logarithms unrounded. Each function returns the welfare found, the bound, and what stopped
+the search.
 """
 
 from __future__ import annotations
@@ -77,9 +78,8 @@ def lsvm_model(instance: Lsvm, time_limit: float) -> Found:
             of_pair = [paths[pair, length] for length in several]
             program.add_row(of_pair, 1.0, upper=1.0)
             one, other = pair
-            ends = held[one] + held[other] if one != other else held[one]
-            weights = [2.0] * len(of_pair) + [-1.0 if one != other else -2.0] * len(ends)
-            program.add_row([*of_pair, *ends], weights, upper=0.0)
+            ends = held[one] + held[other]
+            program.add_row([*of_pair, *ends], [*[2.0] * len(of_pair), *[-1.0] * len(ends)], upper=0.0)
             near, far = (one, other) if len(beside[one]) <= len(beside[other]) else (other, one)
             for length in several:
                 if length < 2:
@@ -91,12 +91,7 @@ def lsvm_model(instance: Lsvm, time_limit: float) -> Found:
                 ]
                 program.add_row([paths[pair, length], *steps], [1.0, *[-1.0] * len(steps)], upper=0.0)
         for cell in range(n):
-            reached = [
-                paths[pair, length]
-                for pair, several in lengths.items()
-                if cell in pair and pair[0] != pair[1]
-                for length in several
-            ]
+            reached = [paths[pair, length] for pair, several in lengths.items() if cell in pair for length in several]
             program.add_row([*held[cell], *reached], [*np.arange(1.0, n + 1), *[-1.0] * len(reached)], upper=1.0)
     for columns in supply.values():
         program.add_row(columns, 1.0, upper=1.0)
@@ -104,7 +99,7 @@ def lsvm_model(instance: Lsvm, time_limit: float) -> Found:
 
 
 def path_lengths(rows: int, columns: int) -> dict[tuple[int, int], list[int]]:
-    """Return the lengths of the chordless paths between any two cells, the cell itself at length 0."""
+    """Return the lengths of the chordless paths between any two cells."""
     found: dict[tuple[int, int], set[int]] = defaultdict(set)
     beside = [set(around(cell, rows, columns)) for cell in range(rows * columns)]
 
@@ -116,7 +111,7 @@ def path_lengths(rows: int, columns: int) -> dict[tuple[int, int], list[int]]:
 
     for cell in range(rows * columns):
         extend([cell])
-    return {pair: sorted(several) for pair, several in found.items()}
+    return {pair: sorted(several) for pair, several in found.items() if pair[0] != pair[1]}
 
 
 def srvm_model(instance: Srvm, time_limit: float) -> Found:

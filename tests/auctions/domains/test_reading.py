@@ -21,7 +21,7 @@ from auctions.domains import (
     read_instance_file,
     srvm,
 )
-from solvers.operation import InvalidInput
+from solvers.operation import InvalidInput, TooLarge
 from tests.auctions.domains.vectors import VECTORS, vectors
 
 STORES = ["gsvm", "lsvm", "srvm", "mrvm"]
@@ -303,3 +303,37 @@ def test_an_instance_cannot_be_drawn_from_what_is_no_parameter(domain, seed, par
     with pytest.raises(InvalidInput) as fault:
         draw_instance(domain, seed, parameters, **randomness)
     assert fault.value.pointer == pointer
+
+
+def huge_mrvm():
+    document = replaced(MRVM, 90, "world", "bands", 0, "lots")
+    return replaced(document, 90, "world", "bands", 1, "lots")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: gsvm(1, n_regional=1000, size=1000),
+        lambda: lsvm(1, rows=10_000, columns=10_000),
+        lambda: cats_regions(1, n_bidders=1000, goods=10_000),
+        lambda: mrvm(1, lots=(50, 50, 50)),
+        lambda: srvm(1, quantities=(1000, 1000, 1000)).demand(0, [0, 0, 0]),
+        lambda: srvm(1, quantities=(1000, 1000, 1000)).value_table(0),
+        lambda: lsvm(1, rows=5, columns=6).demand(0, np.zeros(30)),
+        lambda: gsvm(1).sample_bundles(0, 10**9),
+        lambda: read_instance(replaced(GSVM, 10_000, "world", "size")),
+        lambda: read_instance(replaced(replaced(LSVM, 10_000, "world", "rows"), 10_000, "world", "columns")),
+        lambda: read_instance(huge_mrvm()),
+        lambda: read_instance(STATED | {"capacities": [1] * 30, "bidders": [{"kind": "table", "values": [0]}]}),
+    ],
+)
+def test_what_would_fill_the_memory_is_refused(asked):
+    with pytest.raises((TooLarge, InvalidInput)):
+        asked()
+
+
+def test_more_supplies_than_a_table_holds_are_shared_out_by_the_integer_program():
+    instance = srvm(1, n_small=0, n_high_frequency=0, n_secondary=1, n_primary=1, quantities=(200, 200, 200))
+    found = instance.efficient_allocation()
+    assert found.method == "mip"
+    assert found.welfare == pytest.approx(instance.allocation_values(found.allocation).sum())
