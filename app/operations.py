@@ -10,6 +10,7 @@ from auctions.operations.mvnn_demand import MVNN_DEMAND
 from auctions.operations.mvnn_fit import MVNN_FIT
 from auctions.operations.payments import CORE_PAYMENTS, VCG
 from auctions.operations.rp_bounds import RP_BOUNDS
+from auctions.operations.simulations import SIMULATIONS
 from auctions.operations.wdp import WDP
 from solvers.gam.operations.certificate import GAM_CERTIFICATE
 from solvers.gam.operations.compare import GAM_COMPARE
@@ -54,6 +55,7 @@ CATALOGUE: tuple[Operation, ...] = (
     VCG,
     CORE_PAYMENTS,
     RP_BOUNDS,
+    SIMULATIONS,
     GAM_FIT,
     GAM_PREDICT,
     GAM_EDIT,
