@@ -4,6 +4,7 @@ Endpoints, the OpenAPI page and its examples, job kinds, commands and client met
 """
 
 from auctions.operations.efficient_allocation import EFFICIENCY, EFFICIENT_ALLOCATION
+from auctions.operations.experiments import EXPERIMENTS
 from auctions.operations.instance_questions import INSTANCE_DEMAND, INSTANCE_VALUES
 from auctions.operations.instances import INSTANCES
 from auctions.operations.mvnn_demand import MVNN_DEMAND
@@ -56,6 +57,7 @@ CATALOGUE: tuple[Operation, ...] = (
     CORE_PAYMENTS,
     RP_BOUNDS,
     SIMULATIONS,
+    EXPERIMENTS,
     GAM_FIT,
     GAM_PREDICT,
     GAM_EDIT,
