@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from auctions.operations.wdp import TWO_LOCAL_BIDDERS
-from tests.service.live import LiveService, live_service
+from tests.service.live import LiveService, live_service, until, watch
 
 # The first test may wait for kernels to be compiled.
 pytestmark = pytest.mark.timeout(600)
@@ -67,3 +67,36 @@ def test_a_number_that_json_does_not_have_is_refused_with_its_place(client: http
     content = b'{"capacities": [1], "bids": [[{"bundle": [1], "value": NaN}]]}'
     answer = client.post("/v1/auctions/wdp", content=content, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/bids/0/0/value")
+
+
+def test_an_auction_is_followed_round_by_round(client: httpx.Client) -> None:
+    body = {"domain": "srvm", "instance_seed": 1, "mechanism": "cca", "preset": "reference", "query_budget": 5}
+    job = client.post("/v1/auctions/simulations", json=body, headers={"Prefer": "respond-async"}).headers["Location"]
+    events = watch(client, job)
+    rounds = [data for _, kind, data in events if kind == "progress" and "round" in data]
+    assert rounds[-1]["round"] == 5
+    result = client.get(f"{job}/result").json()
+    assert rounds[-1]["efficiency"] == result["rounds"][-1]["efficiency"]
+    assert client.get(f"/v1/files/{result['files']['log']}/content").status_code == 200
+
+
+def test_a_cancelled_experiment_is_resumed_with_what_is_missing(client: httpx.Client) -> None:
+    body = {
+        "domains": ["srvm"],
+        "instance_seeds": list(range(1, 13)),
+        "mechanisms": [{"name": "cca", "preset": "reference"}],
+        "query_budget": 10,
+    }
+    job = client.post("/v1/auctions/experiments", json=body, headers={"Prefer": "respond-async"}).headers["Location"]
+    until(lambda: (client.get(job).json()["progress"] or {}).get("finished", 0) >= 1)
+    client.post(f"{job}/cancel")
+    assert until(lambda: client.get(job).json()["finished_at"] and client.get(job).json()["status"]) == "cancelled"
+    stopped = client.get(f"{job}/result").json()
+    assert 1 <= stopped["n_finished"] < 12
+    assert client.post(f"{job}/resume").status_code == 202
+    assert until(lambda: client.get(job).json()["finished_at"] and client.get(job).json()["status"]) == "succeeded"
+    result = client.get(f"{job}/result").json()
+    assert result["n_finished"] == 12
+    before = {line["instance_seed"]: line["seconds"] for line in stopped["runs"]}
+    after = {line["instance_seed"]: line["seconds"] for line in result["runs"]}
+    assert before.items() <= after.items()
