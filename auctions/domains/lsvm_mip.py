@@ -20,7 +20,9 @@ from auctions.outcome import AllocationResult, SearchLimits, StoppedBy
 if TYPE_CHECKING:
     from auctions.domains.lsvm import Lsvm
 
-MOST_COLUMNS = 60_000
+# Of a bidder, and of all together; a grid of 3 x 6 cells has 28,992 connected sets.
+MOST_SETS = 40_000
+MOST_COLUMNS = 200_000
 
 
 def allocate_by_packing(instance: Lsvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
@@ -46,7 +48,7 @@ def build_program(instance: Lsvm, bidders: list[int]) -> tuple[IntegerProgram, l
     is_complete = True
     for bidder in bidders:
         cells, worth, factor = instance.cells(bidder), instance.worth(bidder), instance.factor(bidder)
-        sets, has_all = connected_sets(masks_of_any_size(instance, bidder), MOST_COLUMNS // len(bidders))
+        sets, has_all = connected_sets(neighbour_masks(instance, bidder), min(MOST_SETS, MOST_COLUMNS // len(bidders)))
         is_complete &= has_all
         members = [[place for place in range(len(cells)) if mask >> place & 1] for mask in sets]
         columns = program.add_columns([factor[len(places)] * worth[places].sum() for places in members], integer=True)
@@ -59,7 +61,7 @@ def build_program(instance: Lsvm, bidders: list[int]) -> tuple[IntegerProgram, l
     return program, owners, is_complete
 
 
-def masks_of_any_size(instance: Lsvm, bidder: int) -> list[int]:
+def neighbour_masks(instance: Lsvm, bidder: int) -> list[int]:
     """Return the neighbours of each of a bidder's cells as a bit mask of as many bits as it takes."""
     beside = instance.beside(bidder)
     if len(beside) < 63:

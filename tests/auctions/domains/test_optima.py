@@ -18,6 +18,7 @@ from auctions.domains import (
     srvm,
 )
 from auctions.domains.lsvm import LsvmBidder
+from auctions.domains.lsvm_mip import MOST_SETS, connected_sets, neighbour_masks
 from auctions.domains.streams import Source
 from benchmarks.auctions.sats_models import gsvm_model
 from solvers.operation import InvalidInput
@@ -302,6 +303,11 @@ def test_a_search_that_its_nodes_end_is_deterministic():
     assert (found[0].allocation == found[1].allocation).all()
     assert found[0].deterministic
     assert found[0].bound >= instance.efficient_allocation("dp").welfare * (1 - 1e-9)
+
+
+def test_all_connected_sets_of_the_default_grid_become_columns():
+    sets, is_complete = connected_sets(neighbour_masks(lsvm(1), 0), MOST_SETS)
+    assert (len(sets), is_complete) == (28_992, True)
 
 
 def test_a_grid_too_large_to_list_is_answered_with_a_bound():
