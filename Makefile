@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/kernels
 export FORESOLVE_KERNELS_DIR ?= $(NUMBA_CACHE_DIR)
 
-.PHONY: setup demo serve test test-long lint bench bench-gam bench-long secrets clean
+.PHONY: setup demo serve test test-long lint bench bench-gam bench-auctions bench-long secrets clean
 
 setup: $(READY)
 
@@ -46,6 +46,7 @@ bench: $(READY)
 	$(RUN) -m benchmarks.machinery
 	$(RUN) -m benchmarks.large
 	$(MAKE) bench-gam
+	$(MAKE) bench-auctions
 
 # The peers of the additive models want an older SciPy than those of the graph problems, so they have an environment of their own.
 bench-gam:
@@ -54,9 +55,14 @@ bench-gam:
 	$(VENV)-gam/bin/python -m benchmarks.gam.scale
 	$(VENV)-gam/bin/python -m benchmarks.gam.peers
 
+# Hours, on two processes; what is there is not run again, so it may be stopped and started at will.
+bench-auctions: $(READY)
+	$(RUN) -m benchmarks.auctions.mechanisms
+
 bench-long: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(RUN) -m benchmarks.peers --solvers foresolve --limits 60 --tables benchmarks/results/one_minute.md
+	$(RUN) -m benchmarks.auctions.mechanisms --long
 
 # What docker-compose.yml reads: random values, made once. The folder is closed to other users of this machine.
 secrets: secrets/foresolve_database_url

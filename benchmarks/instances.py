@@ -138,7 +138,8 @@ def own_version(family: str = "graphs") -> str:
     """Return the version of a family of solvers, with a digest of its sources: figures belong to the code that made them."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     package = Path(solvers.__file__).parent
-    sources = [package / "operation.py", *sorted((package / family).rglob("*.py"))]
+    folder = ROOT / family if family == "auctions" else package / family
+    sources = [package / "operation.py", *sorted(folder.rglob("*.py"))]
     return f"{version}+{hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:8]}"
 
 

@@ -22,10 +22,20 @@ def published_demand(
     quantities = np.concatenate(
         [program.add_columns([gain], integer=True, upper=top) for gain, top in zip(gains, capacities, strict=True)]
     )
+    add_published_network(program, architecture, parameters, quantities)
+    solution = program.maximise(search)
+    return np.rint(solution.columns[quantities]).astype(np.int64), solution.bound
+
+
+def add_published_network(
+    program: IntegerProgram, architecture: Architecture, parameters: Vector, quantities: np.ndarray, factor: float = 1.0
+) -> None:
+    """Add factor * w_out . z^K to the objective, with all that it depends on."""
+    capacities = np.array(architecture.capacities, dtype=float)
     below, low, high = quantities, np.zeros(len(capacities)), np.ones(len(capacities))
     layers = list(architecture.layers(parameters))
     for k, layer in enumerate(layers):
-        worth = architecture.output_weight(parameters) if k == len(layers) - 1 else np.zeros(len(layer.bias))
+        worth = factor * architecture.output_weight(parameters) if k == len(layers) - 1 else np.zeros(len(layer.bias))
         weight = np.where(layer.weight < 1e-8, 0.0, layer.weight)
         slopes = weight / capacities[:, None] if k == 0 else weight
         least, most = low @ weight + layer.bias, high @ weight + layer.bias
@@ -36,8 +46,6 @@ def published_demand(
             columns.append(z)
         below = np.array(columns)
         low, high = (np.minimum(layer.cutoff, np.maximum(0.0, sums)) for sums in (least, most))
-    solution = program.maximise(search)
-    return np.rint(solution.columns[quantities]).astype(np.int64), solution.bound
 
 
 def add_unit(
