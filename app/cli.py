@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from app.auction_commands import auction
 from app.catalogue import load_catalogue
 from app.client import Client, ProblemError, Resources
 from app.gam_commands import gam
@@ -71,6 +72,7 @@ cli.add_typer(jobs, name="jobs")
 cli.add_typer(resources, name="resources")
 cli.add_typer(keys, name="keys")
 cli.add_typer(gam, name="gam")
+cli.add_typer(auction, name="auction")
 
 Url = Annotated[str, typer.Option(envvar="FORESOLVE_URL", help="Where the service listens.")]
 Key = Annotated[str | None, typer.Option(envvar="FORESOLVE_KEY", help="API key.")]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from app.client import Client, ProblemError
 from app.interruptible import run_interruptibly
 from app.request_body import with_values
-from app.terminal import ProgressDisplay
+from app.terminal import Display
 from solvers.field_faults import from_validation_error
 from solvers.operation import Context, Files, InvalidInput, Operation
 
@@ -90,7 +90,7 @@ def validated(operation: Operation[Any, Any], body: Mapping[str, Any]) -> Any:
         raise ProblemError(from_validation_error(error, body)) from None
 
 
-def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: Files, display: ProgressDisplay) -> bytes:
+def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: Files, display: Display) -> bytes:
     """Run the operation in this process; the first Ctrl-C returns the best so far, and ends it at once where there is none yet."""
     request = validated(operation, body)
     cancelled = threading.Event()
@@ -116,7 +116,7 @@ def solve_here(operation: Operation[Any, Any], body: Mapping[str, Any], files: F
     return document.encode()
 
 
-def solve_there(client: Client, operation: Operation[Any, Any], body: Mapping[str, Any], display: ProgressDisplay) -> bytes:
+def solve_there(client: Client, operation: Operation[Any, Any], body: Mapping[str, Any], display: Display) -> bytes:
     """Have the service run the operation; the first Ctrl-C cancels the job and returns the best that it had found."""
     job = client.submit(operation, body)
     display.say(f"job {job.id}")

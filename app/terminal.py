@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -16,6 +16,22 @@ from rich.text import Text
 PLAIN_LINE_SECONDS = 1.0
 LONGEST_LINE = 60
 UNWRAPPED = 10_000
+
+
+class Display(Protocol):
+    """What a solve tells of itself while it runs."""
+
+    def report(self, members: Mapping[str, Any]) -> None:
+        """Take in what the operation reports; may be called from any thread."""
+        ...
+
+    def say(self, line: str) -> None:
+        """Show a line of its own."""
+        ...
+
+    def tick(self) -> None:
+        """Bring the display up to date."""
+        ...
 
 
 class ProgressDisplay:

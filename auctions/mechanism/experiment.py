@@ -15,14 +15,13 @@ from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
-from auctions.domains import gsvm, lsvm, mrvm, srvm
+from auctions.domains import draw_instance, read_instance
 from auctions.domains.instance import Instance
 from auctions.mechanism.budget import Mechanism
 from auctions.mechanism.simulation import simulate
 from auctions.mechanism.supplementary import Variant
 from auctions.outcome import AllocationResult
 
-DRAWN: dict[str, Callable[[int], Instance]] = {"gsvm": gsvm, "lsvm": lsvm, "srvm": srvm, "mrvm": mrvm}
 MapRuns = Callable[[Callable[["RunSpec"], dict[str, Any]], Iterable["RunSpec"]], Iterable[Any]]
 
 
@@ -33,7 +32,7 @@ class RunSpec:
     Attributes
     ----------
     instance : dict
-        `domain` and `seed`.
+        The arguments of :func:`~auctions.domains.draw_instance`, or a whole instance with its `schema`.
     mechanism : str
     label : str
         What the mechanism with its parameters is called in tables.
@@ -151,5 +150,5 @@ def _digest(document: dict[str, Any]) -> str:
 def _instance_and_optimum(document: str) -> tuple[Instance, AllocationResult]:
     """Build an instance once for all the runs on it that follow each other in a process."""
     spec = json.loads(document)
-    instance = DRAWN[spec["domain"]](spec["seed"])
+    instance = read_instance(spec) if "schema" in spec else draw_instance(**spec)
     return instance, instance.efficient_allocation()

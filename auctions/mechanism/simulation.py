@@ -220,9 +220,10 @@ class _Run:
 
     def efficiency(self, allocation: Bundles) -> float | None:
         """Return the welfare of an allocation as a share of the optimum."""
-        if self.optimum.welfare <= 0:
-            return None
-        return float(self.instance.allocation_values(allocation).sum()) / self.optimum.welfare
+        welfare = float(self.instance.allocation_values(allocation).sum())
+        # A search for the optimum that was stopped may have found less than the auction has.
+        best = max(self.optimum.welfare, welfare)
+        return welfare / best if best > 0 else None
 
     def record(self, round_: Round, seconds: dict[Part, float]) -> None:
         """Add a closed round to the trace."""
@@ -247,7 +248,7 @@ def simulate(
     every_round: bool = True,
     optimum: AllocationResult | None = None,
     workbench: Workbench | None = None,
-    on_round: Callable[[RoundTrace], None] | None = None,
+    on_round: Callable[[RoundTrace, Callable[[], Simulation]], None] | None = None,
 ) -> Simulation:
     """Run an auction with truthful bidders.
 
@@ -271,7 +272,7 @@ def simulate(
         The efficient allocation, if it is known already.
     workbench : Workbench, optional
     on_round : callable, optional
-        Sees every round as it is traced.
+        Sees every round as it is traced, with a function that returns the auction as if it ended there.
 
     Raises
     ------
@@ -296,6 +297,21 @@ def simulate(
     optimum = instance.efficient_allocation(cancelled=workbench.cancelled) if optimum is None else optimum
     workbench.deterministic &= optimum.deterministic
     run = _Run(instance, session, optimum, tuple(sorted(set(report_at))), tuple(bid_variants), every_round)
+
+    def so_far() -> Simulation:
+        settlement = settle(session.state, workbench)
+        return Simulation(
+            state=session.state,
+            settlement=settlement,
+            optimum=optimum,
+            efficiency=run.efficiency(settlement.allocation),
+            trace=list(run.trace),
+            reports=list(run.reports),
+            certificates=certificates_of(session.state, settlement.allocation),
+            deterministic=workbench.deterministic,
+            seconds={part: workbench.seconds[part] for part in PARTS} | {"total": time.perf_counter() - started},
+        )
+
     questions = 0
     while not workbench.cancelled():
         before = {part: workbench.seconds[part] for part in PARTS}
@@ -306,35 +322,25 @@ def simulate(
         questions += any(round_.asked)
         run.record(round_, before)
         if on_round is not None:
-            on_round(run.trace[-1])
+            on_round(run.trace[-1], so_far)
         if questions in run.report_at:
             run.report(questions)
     for later in run.report_at:
         if later > questions:
             run.report(later)
-    settlement = settle(session.state, workbench)
     if workbench.cancelled():
         workbench.deterministic = False
     total = session.state.config.counts.total
     if total not in run.report_at:
         run.report(total)
-    run.reports = [
-        replace(report, revenue=settlement.revenue)
+    simulation = so_far()
+    reports = [
+        replace(report, revenue=simulation.settlement.revenue)
         if report.variant == "clock" and report.questions == max(total, questions)
         else report
         for report in run.reports
     ]
-    return Simulation(
-        state=session.state,
-        settlement=settlement,
-        optimum=optimum,
-        efficiency=run.efficiency(settlement.allocation),
-        trace=run.trace,
-        reports=run.reports,
-        certificates=certificates_of(session.state, settlement.allocation),
-        deterministic=workbench.deterministic,
-        seconds={part: workbench.seconds[part] for part in PARTS} | {"total": time.perf_counter() - started},
-    )
+    return replace(simulation, reports=reports)
 
 
 def configuration_of(

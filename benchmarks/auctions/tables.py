@@ -83,7 +83,7 @@ def _comparison(found: Found, domain: str, compared: set[tuple[str, int]]) -> st
     body = _values(lines) if few else _means(lines)
     what = "values of each seed" if few else "mean, 95 % t interval"
     text = f"### {domain.upper()}\n\nLoss in % ({what}) after a number of questions:\n\n{body}"
-    if not few:
+    if not few and any(spec.label == MLHCA for spec, _ in runs):
         text += f"\n\nPaired differences to {MLHCA}, in % of the optimum (95 % t interval, p):\n\n{_tests(lines)}"
     if domain == "mrvm":
         text += "\n\nBOCA's published loss in MRVM: 7.77 % after 100 questions (50 instances); on seed 10001 7.66 %."

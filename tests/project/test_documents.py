@@ -26,6 +26,10 @@ ANSWERED = {
     "graphs-predictions-estimate-epsilon": "epsilon",
     "gam-fit": "n_steps",
     "gam-export": "text",
+    "auctions-simulations": "efficiency",
+    "auctions-instances-demand": "results",
+    "auctions-core-payments": "payments",
+    "auctions-mvnn-fit": "networks",
 }
 
 
@@ -69,7 +73,7 @@ def test_every_command_of_the_readme_exists():
     lines = [shlex.split(line)[1:] for line in shell_lines() if line.startswith("foresolve ")]
     assert len(lines) >= 5
     for line in lines:
-        command = line[:2] if line[0] in {"gam", "jobs", "keys", "resources"} else line[:1]
+        command = line[:2] if line[0] in {"auction", "gam", "jobs", "keys", "resources"} else line[:1]
         shown = CliRunner().invoke(cli, [*command, "--help"]).output
         assert all(option in shown for option in line if option.startswith("--")), line
 

@@ -26,19 +26,18 @@ class Selection(BaseModel):
 
     n_stumps: list[int] = Field([50, 100, 200, 400, 800], min_length=1, max_length=50)
     alphas: list[float] = Field([1, 3, 10, 30, 100, 300, 1000, 3000], min_length=1, max_length=50)
-    threshold_fractions: list[float] | None = Field(
-        None,
+    threshold_fractions: list[float] = Field(
+        [1.0],
         min_length=1,
         max_length=50,
-        description="For squared loss and rule `min`: values of `threshold_fraction` to try; null: those of the estimator, [1, 0.5]; "
-        "[1] for no average.",
+        description="For squared loss and rule `min`: values of `threshold_fraction` to try for the best forest, such as [1, 0.5].",
     )
-    smooth_shares: list[float] | None = Field(
-        None,
+    smooth_shares: list[float] = Field(
+        [0.0],
         min_length=1,
         max_length=50,
-        description="The same of `smooth_share`; null: [0, 0.25, 0.5, 0.75]; [0] for none. An average is often better; it has many "
-        "more steps and no lower bound.",
+        description="The same of `smooth_share`, such as [0, 0.25, 0.5, 0.75]. An average is often more accurate; it has many more "
+        "steps and no lower bound, so none is tried unless asked for.",
     )
     cv: int = Field(5, ge=2, le=100, description="Folds.")
     rule: Literal["min", "parsimony", "one_se"] = Field(

@@ -72,13 +72,10 @@ def fit_estimator(request: FitRequest, rows: TrainingInput, search: SearchTime) 
             raise InvalidInput(f"`selection` chooses {name!r}; it is not given beside it", pointer=f"/params/{name}")
         arguments |= {"n_stumps": tuple(chosen.n_stumps), "alphas": tuple(chosen.alphas), "cv": chosen.cv, "rule": chosen.rule}
         arguments.setdefault("random_state", chosen.seed)
-        averages = {"threshold_fractions": chosen.threshold_fractions, "smooth_shares": chosen.smooth_shares}
-        for name, values in averages.items():
-            if values is None:
-                continue
-            if rows.task == "classification":
-                raise InvalidInput("averages are chosen for squared loss alone", pointer=f"/selection/{name}")
-            arguments[name] = tuple(values)
+        if rows.task == "regression":
+            arguments |= {"threshold_fractions": tuple(chosen.threshold_fractions), "smooth_shares": tuple(chosen.smooth_shares)}
+        elif averages := chosen.model_fields_set & {"threshold_fractions", "smooth_shares"}:
+            raise InvalidInput("averages are chosen for squared loss alone", pointer=f"/selection/{min(averages)}")
     kinds: dict[tuple[Task, bool], type] = {
         ("regression", False): StumpForestRegressor,
         ("regression", True): StumpForestRegressorCV,
