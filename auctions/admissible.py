@@ -13,6 +13,7 @@ from auctions.bundles import Bundles, Limits, all_bundles, count_bundles
 FREE = Limits()
 
 
+@lru_cache(maxsize=64)
 def count_admissible(capacities: tuple[int, ...], limits: Limits = FREE) -> int:
     """Return how many bundles a bidder may hold, the empty one included; O(m s c) for s units in all.
 

@@ -89,10 +89,13 @@ class ValueTable:
 
     def exact_values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the values of some rows in double precision."""
+        return self._exact_values(rows, None)
+
+    def _exact_values(self, rows: NDArray[np.int64], bundles: Bundles | None) -> NDArray[np.float64]:
         values: NDArray[np.float64] = self.values[rows].astype(np.float64)
         if self._exact is None:
             return values
-        return np.where(np.isneginf(values), values, self._exact(self.bundles_of(rows)))
+        return np.where(np.isneginf(values), values, self._exact(self.bundles_of(rows) if bundles is None else bundles))
 
     def demand(self, prices: ArrayLike) -> Demand:
         """Return the bundle of highest value less price; of equal ones the first in mixed-radix order."""
@@ -115,12 +118,20 @@ class ValueTable:
         greatest = self._greatest
         search = self._search_grid if self._listed is None else self._search_list
         rows, utilities = np.full(len(prices), -1), np.full(len(prices), -np.inf)
-        for place, (best, near) in enumerate(search(prices, greatest)):
-            if best == -np.inf:
-                continue
-            exact = self.exact_values(near) - self.bundles_of(near) @ prices[place]
-            rows[place] = near[np.argmax(exact >= exact.max() - SAME_UTILITY * greatest)]
-            utilities[place] = exact[near == rows[place]][0]
+        found = [(place, near) for place, (best, near) in enumerate(search(prices, greatest)) if best > -np.inf]
+        if not found:
+            return rows, utilities
+        # All that comes near at any price in one go: one by one, calls would cost more than sums.
+        places, nears = np.array([place for place, _ in found]), [near for _, near in found]
+        counts = np.array([len(near) for near in nears])
+        near = np.concatenate(nears)
+        bundles = self.bundles_of(near)
+        exact = self._exact_values(near, bundles) - np.einsum("ij,ij->i", bundles, np.repeat(prices[places], counts, axis=0))
+        starts = np.cumsum(counts) - counts
+        enough = np.maximum.reduceat(exact, starts) - SAME_UTILITY * greatest
+        candidates = np.flatnonzero(exact >= np.repeat(enough, counts))
+        first = candidates[np.searchsorted(candidates, starts)]
+        rows[places], utilities[places] = near[first], exact[first]
         return rows, utilities
 
     def restrict(self, forbidden: ArrayLike) -> ValueTable:

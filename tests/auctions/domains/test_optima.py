@@ -18,6 +18,7 @@ from auctions.domains import (
     srvm,
 )
 from auctions.domains.lsvm import LsvmBidder
+from auctions.domains.lsvm_mip import MOST_SETS, connected_sets, neighbour_masks
 from auctions.domains.streams import Source
 from benchmarks.auctions.sats_models import gsvm_model
 from solvers.operation import InvalidInput
@@ -304,14 +305,21 @@ def test_a_search_that_its_nodes_end_is_deterministic():
     assert found[0].bound >= instance.efficient_allocation("dp").welfare * (1 - 1e-9)
 
 
+def test_all_connected_sets_of_the_default_grid_become_columns():
+    sets, is_complete = connected_sets(neighbour_masks(lsvm(1), 0), MOST_SETS)
+    assert (len(sets), is_complete) == (28_992, True)
+
+
 def test_a_grid_too_large_to_list_is_answered_with_a_bound():
     cells = tuple(range(70))
     bidder = LsvmBidder("national", cells, tuple(float(1 + cell % 5) for cell in cells), 320, 10)
-    instance = Lsvm(7, 10, [bidder, bidder], legacy=False, source=Source())
+    other = LsvmBidder("national", cells, tuple(float(5 - cell % 5) for cell in cells), 320, 10)
+    instance = Lsvm(7, 10, [bidder, other], legacy=False, source=Source())
     found = instance.efficient_allocation(node_limit=1, time_limit=4.0)
     assert found.status == "feasible"
     assert found.stopped_by is not None
-    assert 0.0 <= found.welfare <= instance.value(0, np.ones(70, dtype=int)) <= found.bound
+    assert found.welfare >= instance.value(0, np.ones(70, dtype=int)) * (1 - 1e-12)
+    assert found.welfare <= found.bound
     with pytest.raises(InvalidInput, match="no method 'dp'"):
         instance.efficient_allocation("dp")
 

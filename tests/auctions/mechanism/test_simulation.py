@@ -1,6 +1,7 @@
 """Whole auctions with truthful bidders: what must hold in every one of them."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from auctions.mechanism.session import Session
 from auctions.mechanism.simulation import Simulation, configuration_of, questions_per_bidder, simulate
 from auctions.mechanism.state import AuctionState
 from auctions.mechanism.truthful_bidders import truthful_answer
+from auctions.mechanism.workbench import Workbench
 from solvers.operation import InvalidInput
 
 # Networks that are trained for a moment only: what holds for every network is shown with them in little time.
@@ -118,6 +120,15 @@ def test_the_same_seed_gives_the_same_auction(mechanism: str) -> None:
     assert again.deterministic
     assert again.state.to_dict() == a_simulation(mechanism).state.to_dict()
     assert again.settlement.payments.tolist() == a_simulation(mechanism).settlement.payments.tolist()
+
+
+def test_bidders_that_are_trained_side_by_side_give_the_same_auction() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        workbench = Workbench(map=pool.map)
+        threaded = simulate(
+            srvm(3), "mlhca", seed=1, query_budget=25, parameters=FAST | {"preset": "default"}, workbench=workbench
+        )
+    assert threaded.state.to_dict() == a_simulation().state.to_dict()
 
 
 def test_an_auction_that_is_restored_after_every_event_goes_on_as_if_it_had_not_stopped() -> None:
