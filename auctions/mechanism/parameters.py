@@ -101,7 +101,9 @@ class Parameters(BaseModel):
         None, description="Default: the domain's; without a table always dynamic."
     )
     start_price_table: Literal["published", "per_band"] = Field(description="Which of two tables of average values MRVM takes.")
-    price_floor: bool = Field(description="Keep prices above zero in the search, and skip zero prices in distances.")
+    price_floor: bool = Field(
+        description="Keep prices above zero, at the start and in the search, and skip zero prices in distances."
+    )
     price_search: PriceSearchParameters = PriceSearchParameters()
 
     marginal_economies: Literal["random", "balanced"]

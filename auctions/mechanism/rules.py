@@ -17,6 +17,7 @@ from auctions.mechanism.config import (
 )
 from auctions.mechanism.domain_tables import increment, table_scales, table_start_prices
 from auctions.mechanism.parameters import Parameters
+from auctions.mechanism.price_search import SMALLEST_SHARE
 from solvers.operation import InvalidInput
 
 
@@ -93,10 +94,20 @@ def _start_prices(
     if mechanism in ("mlca", "boca"):
         return None
     if parameters.start_prices is not None:
-        return validate_prices(parameters.start_prices, n_goods, "/parameters/start_prices")
-    prices = table_start_prices(domain, mechanism, n_goods, parameters.start_price_table)
-    if prices is not None:
+        given = validate_prices(parameters.start_prices, n_goods, "/parameters/start_prices")
+    elif (prices := table_start_prices(domain, mechanism, n_goods, parameters.start_price_table)) is not None:
         return prices
-    if otherwise is None:
+    elif otherwise is not None:
+        given = validate_prices(otherwise, n_goods, "/start_prices")
+    else:
         raise InvalidInput("without a table of average values the start prices must be given", pointer="/parameters/start_prices")
-    return validate_prices(otherwise, n_goods, "/start_prices")
+    return _above_zero(given) if parameters.price_floor else given
+
+
+def _above_zero(prices: tuple[float, ...]) -> tuple[float, ...]:
+    """Return start prices, those of zero replaced by a millionth of the largest.
+
+    Prices rise by a share of themselves, so that one of zero would be asked for ever.
+    """
+    smallest = SMALLEST_SHARE * (max(prices) or 1.0)
+    return tuple(max(price, smallest) for price in prices)

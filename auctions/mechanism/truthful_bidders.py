@@ -28,9 +28,10 @@ def truthful_answer(instance: Instance, bidder: int, round_: Round) -> Bundle | 
 def start_prices_of(instance: Instance, share: float) -> list[float]:
     """Return start prices for an instance without a table: a share of the mean value of one unit of each good.
 
-    A good of which one unit is worth nothing to anybody starts at a millionth of the largest of these means, so that it can rise.
+    A good of which one unit is worth nothing to anybody starts at a millionth of the largest of these means, or of 1 if all are zero, so
+    that it can rise.
     """
     units = [[int(good == other) for other in range(instance.n_goods)] for good in range(instance.n_goods)]
     means = instance.value_matrix(units).clip(min=0.0).mean(axis=0)
-    smallest = 1e-6 * float(means.max(initial=0.0))
+    smallest = 1e-6 * (float(means.max(initial=0.0)) or 1.0)
     return [max(share * float(mean), smallest) for mean in means]

@@ -127,11 +127,26 @@ def test_a_round_with_a_missing_answer_is_repeated_once() -> None:
 def test_unsold_units_at_price_zero_do_not_keep_a_round_from_clearing() -> None:
     for test, clears in (("unsold_is_free", True), ("exact", False)):
         session = Session.start(
-            configure("cca", [1, 1], n_bidders=1, start_prices=[4.0, 0.0], query_budget=9, parameters={"clearing_test": test})
+            configure(
+                "cca",
+                [1, 1],
+                n_bidders=1,
+                start_prices=[4.0, 0.0],
+                query_budget=9,
+                parameters={"clearing_test": test, "price_floor": False},
+            )
         )
         answer_with(session, [1, 1])
         answer_with(session, [1, 0])
         assert session.state.rounds[-1].cleared == clears
+
+
+def test_an_over_demanded_good_rises_even_if_it_starts_at_zero() -> None:
+    session = Session.start(configure("cca", [1, 1], n_bidders=2, start_prices=[4.0, 0.0], query_budget=9))
+    for _ in range(3):
+        answer_with(session, [0, 1], [0, 1])
+    free, raised = (round_.prices[1] for round_ in session.state.rounds[1:])
+    assert 0 < free < raised
 
 
 def test_the_null_round_need_not_be_asked() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from auctions.domains.gsvm import gsvm
+from auctions.domains.reading import read_instance
 from auctions.domains.srvm import srvm
 from auctions.mechanism.bids import inferred_bids
 from auctions.mechanism.budget import MECHANISMS
@@ -175,6 +176,18 @@ def test_the_smallest_budgets_are_spent_and_no_more(mechanism: str, budget: int)
         assert not simulation.settlement.allocation.any()
         assert simulation.efficiency == 0
         assert not simulation.settlement.payments.any()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_bidders_that_value_nothing_are_asked_nothing_twice(mechanism: str) -> None:
+    nothing = {"kind": "table", "values": [0, 0, 0, 0]}
+    instance = read_instance(
+        {"schema": "valuations/1", "capacities": [1, 1], "bidders": [{"id": "a", **nothing}, {"id": "b", **nothing}]}
+    )
+    simulation = simulate(instance, mechanism, query_budget=9, parameters=FAST)
+    assert not any(asked["repeated"] for asked in questions_per_bidder(simulation.state))
+    assert simulation.efficiency is None
+    assert not simulation.settlement.payments.any()
 
 
 def test_a_simulation_is_json() -> None:
