@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -393,4 +393,6 @@ def payments_of(main: AllocationResult, marginals: Sequence[AllocationResult]) -
         payments[bidder] = min(max(marginal.welfare - others, 0.0), max(share, 0.0))
         error_bound[bidder] = max(0.0, main.bound - main.welfare) + max(0.0, marginal.bound - max(marginal.welfare, others))
     exact = all(result.status == "optimal" for result in (main, *marginals))
-    return Payments(main, payments, error_bound, exact)
+    # Payments depend on all searches: one that the clock ended makes the whole answer one that may not come again.
+    stopped_by = next((result.stopped_by for result in (main, *marginals) if not result.deterministic), main.stopped_by)
+    return Payments(replace(main, stopped_by=stopped_by), payments, error_bound, exact)

@@ -1,5 +1,6 @@
 """Efficient allocations and VCG payments: every method against another, against brute force, and when they are stopped."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from auctions.domains import (
     read_instance,
     srvm,
 )
+from auctions.domains.instance import payments_of
 from auctions.domains.lsvm import LsvmBidder
 from auctions.domains.lsvm_mip import MOST_SETS, connected_sets, neighbour_masks
 from auctions.domains.streams import Source
@@ -294,6 +296,13 @@ def test_a_stopped_search_returns_an_allocation_and_a_bound(instance, method, li
     assert not payments.exact
     assert (payments.payments >= 0).all()
     assert (payments.payments <= payments.outcome.values).all()
+
+
+def test_payments_that_the_clock_had_a_part_in_are_not_deterministic():
+    main = srvm(1).efficient_allocation()
+    in_time = [main] * 6
+    assert payments_of(main, [*in_time, main]).outcome.deterministic
+    assert not payments_of(main, [*in_time, replace(main, stopped_by="time_limit")]).outcome.deterministic
 
 
 def test_a_search_that_its_nodes_end_is_deterministic():
