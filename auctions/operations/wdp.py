@@ -53,8 +53,11 @@ ValueTableFields = Annotated[
 class WdpSearch(Search):
     """How to search, and when to stop."""
 
-    method: Literal["auto", "tables", "dynamic_program"] = Field(
-        "auto", description="For tables and networks: prices and a search, or a dynamic programme over the supply."
+    method: Literal["auto", "tables", "dynamic_program", "exchange", "milp"] = Field(
+        "auto",
+        description="For tables and networks: prices and a search (`tables`), or a dynamic programme over the supply. For networks only: "
+        "single moves from many starts (`exchange`), which prove little, or with a branch and bound after them (`milp`). `auto` takes "
+        "`exchange` where there are more bundles than can be listed.",
     )
 
 
@@ -92,6 +95,8 @@ class WdpRequest(Supply):
 def run_wdp(request: WdpRequest, context: Context) -> Outcome:
     """Carry out a request."""
     goods = request.goods(context)
+    if request.networks is None and request.search.method in ("exchange", "milp"):
+        raise InvalidInput("this method is for networks", pointer="/search/method")
     if request.bids is not None and request.forbidden is None:
         bids = read_bids(request.bids, goods, context)
         exclude = checked_bidders(request.exclude, bids.n_bidders, "/exclude")

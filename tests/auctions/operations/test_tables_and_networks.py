@@ -46,6 +46,16 @@ def test_the_winners_are_worth_what_the_best_of_all_pairs_is(values, method):
     assert outcome.status == "optimal"
 
 
+def test_a_branch_and_bound_over_the_networks_proves_the_same_and_moves_alone_find_no_more():
+    proved, found = (
+        run(WDP, {"capacities": CAPACITIES, "networks": SMALL_NETWORKS, "search": {"method": method}})
+        for method in ("milp", "exchange")
+    )
+    assert proved.welfare == pytest.approx(best_pair(TABLES), rel=1e-6)
+    assert proved.status == "optimal"
+    assert found.welfare <= proved.welfare * (1 + 1e-6) <= found.bound * (1 + 1e-6)
+
+
 def test_a_forbidden_bundle_is_not_given():
     best = run(WDP, {"capacities": CAPACITIES, "tables": TABLES})
     without = run(WDP, {"capacities": CAPACITIES, "tables": TABLES, "forbidden": [[best.allocation[0]], []]})
@@ -145,6 +155,8 @@ def test_what_is_no_network_is_refused_with_its_place(operation, change, pointer
         ({"tables": [[0, {"bundle": [1, 0], "value": 1}]]}, "/tables/0/0"),
         ({"tables": TABLES, "exclude": [2]}, "/exclude/0"),
         ({"tables": TABLES, "search": {"method": "luck"}}, "/search/method"),
+        ({"tables": TABLES, "search": {"method": "milp"}}, "/search/method"),
+        ({"bids": [], "search": {"method": "exchange"}}, "/search/method"),
         ({"networks": SMALL_NETWORKS, "capacities": [2, 2]}, "/capacities"),
     ],
 )
