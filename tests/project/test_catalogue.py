@@ -7,7 +7,9 @@ import sys
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from app.cli import cli
 from app.client import Client
 from app.operations import CATALOGUE
 from solvers.operation import Context
@@ -72,13 +74,29 @@ def test_the_client_gives_the_same_answer(a_running_service, answers, operation,
 
 
 @pytest.mark.parametrize(("operation", "body"), EXAMPLES)
-def test_the_command_line_gives_the_same_answer(answers, operation, body, tmp_path):
-    command = [sys.executable, "-m", "app.cli", "solve", operation.name, "-", "--json"]
+def test_the_command_line_gives_the_same_answer(answers, operation, body, tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("FORESOLVE_")]:
+        monkeypatch.delenv(name)
+    # Files that an answer names are written where the command runs.
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(cli, ["solve", operation.name, "-", "--json"], input=json.dumps(body))
+    assert ended.exit_code == 0, ended.stderr
+    assert operation.comparable(json.loads(ended.stdout)) == operation.comparable(answers(operation, body))
+
+
+def test_the_command_line_runs_by_itself(answers, tmp_path):
+    operation = CATALOGUE[0]
+    body = next(iter(operation.examples.values()))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FORESOLVE_")}
     environment["PYTHONPATH"] = str(ROOT)
-    # Files that an answer names are written where the command runs.
     ended = subprocess.run(
-        command, input=json.dumps(body).encode(), env=environment, cwd=tmp_path, capture_output=True, timeout=110, check=False
+        [sys.executable, "-m", "app.cli", "solve", operation.name, "-", "--json"],
+        input=json.dumps(body).encode(),
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=110,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr.decode()
     assert operation.comparable(json.loads(ended.stdout)) == operation.comparable(answers(operation, body))
