@@ -150,9 +150,8 @@ def read_parameters(document: dict[str, Any]) -> Parameters:
         return Parameters.model_validate(document)
     except ValidationError as error:
         fault = error.errors()[0]
-        raise InvalidInput(
-            fault["msg"].removeprefix("Value error, "), pointer="/parameters" + json_pointer(fault["loc"])
-        ) from None
+        place = tuple(part for part in fault["loc"] if part != "[key]")
+        raise InvalidInput(fault["msg"].removeprefix("Value error, "), pointer="/parameters" + json_pointer(place)) from None
 
 
 def validate_supply(capacities: Sequence[int]) -> tuple[int, ...]:

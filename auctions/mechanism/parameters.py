@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from auctions.mechanism.budget import COUNTS
 
@@ -43,6 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 """All in which the presets differ."""
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, le=1000)]
 
 
 class PriceSearchParameters(BaseModel):
@@ -60,12 +61,19 @@ class PriceSearchParameters(BaseModel):
     feasibility_multiplier: float = Field(2.0, ge=0, description="Extra push against over-demand; 0 for none.")
     feasibility_growth: float = Field(1.01, ge=1, description="Its growth per step until a feasible price vector is found.")
     filter_feasible: bool = Field(True, description="Prefer prices at which nothing is over-demanded.")
-    start_noise: tuple[float, float] = Field(
+    start_noise: tuple[Share, Share] = Field(
         (0.9, 1.1), description="Range of the factors on the last clock prices at the start."
     )
     distance: float = Field(0.05, ge=0, lt=1, description="Least relative distance to all earlier prices in the first ML round.")
     distance_decay: float = Field(0.95, gt=0, le=1)
     perturbation_growth: float = Field(1.1, gt=1)
+
+    @field_validator("start_noise")
+    @classmethod
+    def _in_order(cls, bounds: tuple[float, float]) -> tuple[float, float]:
+        if bounds[0] > bounds[1]:
+            raise ValueError("the lower end of a range is not above the upper one")
+        return bounds
 
 
 class Parameters(BaseModel):
@@ -112,7 +120,7 @@ class Parameters(BaseModel):
     forbid: Literal["value_queried", "all"] = Field("value_queried", description="Which bundles are not asked for again.")
     acquisition: Literal["mean", "upper_bound"] = Field("upper_bound", description="What BOCA maximises.")
     epoch_factor: float = Field(gt=0, le=10, description="Share of the published epochs that BOCA trains.")
-    hyperparameters: dict[str, dict[str, Any]] = Field(
+    hyperparameters: dict[Literal["demand", "value"], dict[str, Any]] = Field(
         default_factory=dict, description='Changes to the networks\' tables, by phase ("demand", "value").'
     )
 

@@ -7,6 +7,7 @@ import pytest
 
 from auctions.bundles import Limits
 from auctions.mechanism.config import AuctionConfig, BidderConfig
+from auctions.mechanism.network_settings import network_settings
 from auctions.mechanism.parameters import PRESETS
 from auctions.mechanism.rules import configure
 from solvers.operation import InvalidInput
@@ -63,6 +64,9 @@ def test_a_configuration_survives_json() -> None:
         ({"parameters": {"increment": math.inf}}, "/parameters/increment"),
         ({"parameters": {"start_prices": [1.0, math.nan]}}, "/parameters/start_prices/1"),
         ({"parameters": {"price_search": {"step": 0}}}, "/parameters/price_search/step"),
+        ({"parameters": {"price_search": {"start_noise": [1.1, 0.9]}}}, "/parameters/price_search/start_noise"),
+        ({"parameters": {"price_search": {"start_noise": [-1, 1]}}}, "/parameters/price_search/start_noise/0"),
+        ({"parameters": {"hyperparameters": {"bids": {"epochs": 3}}}}, "/parameters/hyperparameters/bids"),
         ({"parameters": {"colour": "red"}}, "/parameters/colour"),
     ],
 )
@@ -70,6 +74,27 @@ def test_what_makes_no_sense_is_refused_with_its_place(changes, pointer) -> None
     with pytest.raises(InvalidInput) as fault:
         a_configuration(**changes)
     assert fault.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("learning_rate", "fast"),
+        ("init_E", None),
+        ("epochs", True),
+        ("hidden_layer_sizes", "30"),
+        ("hidden_layer_sizes", [100_000]),
+        ("skip_connection", 1),
+        ("loss", 2),
+        ("cutoff_range", [0]),
+        ("depth", 3),
+    ],
+)
+def test_a_setting_that_no_network_can_have_is_refused_with_its_place(name, value) -> None:
+    config = a_configuration(parameters={"hyperparameters": {"value": {name: value}}})
+    with pytest.raises(InvalidInput) as fault:
+        network_settings(config, None, "ml_vq")
+    assert fault.value.pointer == f"/parameters/hyperparameters/value/{name}"
 
 
 @pytest.mark.parametrize(
