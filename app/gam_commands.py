@@ -112,8 +112,7 @@ def facts(fitted: GamModel) -> dict[str, str]:
         lines[f"{name}, cross-validated"] = f"{score.cv:.6g} ± {score.cv_se or 0:.2g}"
     lines[f"{name}, fitted"] = f"{score.train:.6g}{_beside(fitted, 'train')}"
     lines["Size"] = f"{fitted.n_steps} steps of {len({shape.feature for shape in fitted.shape_functions})} features"
-    if fitted.gap is not None:
-        lines["Gap to the best forest"] = f"at most {100 * fitted.gap:.2f} %"
+    lines["Gap to the best forest"] = _gap(fitted)
     return lines
 
 
@@ -148,6 +147,18 @@ def show(fitted: GamModel, record: ModelRecord) -> None:
         console.print(Text(f"and {len(order) - MOST_SHAPES} more in the report"))
     for warning in fitted.warnings:
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
+
+
+def _gap(fitted: GamModel) -> str:
+    """Return what is proven of the fit, or why nothing is."""
+    if fitted.gap is not None:
+        return f"at most {100 * fitted.gap:.2f} %"
+    reasons = {
+        "loss": "there is no bound for this loss",
+        "alpha": "there is no bound without a ridge (alpha)",
+        "average": "an average of fits minimises no objective",
+    }
+    return f"unknown: {reasons.get(fitted.gap_reason or '', 'it was not asked for')}"
 
 
 def _beside(fitted: GamModel, part: str) -> str:

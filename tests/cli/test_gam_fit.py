@@ -48,6 +48,23 @@ def test_parameters_are_chosen_by_cross_validation_by_default(table: Path) -> No
     assert re.search(r"Mean squared error, cross-validated +0\.\d+ ± 0\.\d+", ended.stdout)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), r"at most \d+\.\d\d %"),
+        (("--option", "loss=huber"), "unknown: there is no bound for this loss"),
+        (("--option", "smooth_share=0.5"), "unknown: an average of fits minimises no objective"),
+        (("--option", "certificate=false"), "unknown: it was not asked for"),
+        (("--alpha", 0), r"unknown: there is no bound without a ridge \(alpha\)"),
+    ],
+    ids=["single", "loss", "average", "not asked", "alpha"],
+)
+def test_the_gap_is_told_or_why_there_is_none(table: Path, options: tuple[object, ...], said: str) -> None:
+    ended = run(table, "--target", "spent", *OTHERS, "--n-stumps", 10, *options)
+    assert ended.exit_code == 0, ended.output
+    assert re.search(f"Gap to the best forest +{said}", ended.stdout)
+
+
 def test_several_classes_have_a_line_each(table: Path, tmp_path: Path) -> None:
     options = ["--column", "left=ignore", "--column", "visits=ignore", "--column", "spent=ignore"]
     paths = ["--model", tmp_path / "m.json", "--report", tmp_path / "r.html"]
