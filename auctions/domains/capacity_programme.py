@@ -16,20 +16,13 @@ from numpy.typing import NDArray
 
 from auctions.bundles import Bundles, all_bundles, bundles_at, count_bundles, indices_of
 from auctions.domains.allocation_claim import Valued, claim
+from auctions.domains.interruption import Stopped, stop_if_over
 from auctions.outcome import AllocationResult, SearchLimits, StoppedBy
 
 Table = NDArray[np.float64]
 
 # Steps between two looks at the clock: about a tenth of a second.
 STEPS_PER_POLL = 30_000_000
-
-
-class Stopped(Exception):
-    """A limit ended the programme."""
-
-    def __init__(self, stopped_by: StoppedBy) -> None:
-        super().__init__(stopped_by)
-        self.stopped_by = stopped_by
 
 
 class CapacityProgramme:
@@ -90,7 +83,7 @@ class CapacityProgramme:
         joined = np.empty_like(table)
         per_poll = max(1, STEPS_PER_POLL // len(shares))
         for first in range(0, len(table), per_poll):
-            self._poll()
+            stop_if_over(self._search, self._started)
             convolve(table, values, shares, self._bundles, joined, first, min(first + per_poll, len(table)))
         return joined
 
@@ -114,12 +107,6 @@ class CapacityProgramme:
             bound=bound,
             stopped_by=stopped_by,
         )
-
-    def _poll(self) -> None:
-        if self._search.cancelled():
-            raise Stopped("cancelled")
-        if time.perf_counter() - self._started > self._search.time_limit:
-            raise Stopped("time_limit")
 
 
 @njit(cache=True, nogil=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from auctions.bundles import Bundles
 from auctions.domains.allocation_claim import claim
+from auctions.domains.interruption import Stopped, stop_if_over
 from auctions.outcome import AllocationResult, SearchLimits, StoppedBy
 
 if TYPE_CHECKING:
@@ -28,14 +29,6 @@ LARGEST_GRID = 24
 STEPS_PER_POLL = 50_000_000
 
 Table = NDArray[np.float64]
-
-
-class Stopped(Exception):
-    """A limit ended the programme."""
-
-    def __init__(self, stopped_by: StoppedBy) -> None:
-        super().__init__(stopped_by)
-        self.stopped_by = stopped_by
 
 
 def allocate_by_subsets(instance: Lsvm, bidders: list[int], search: SearchLimits) -> AllocationResult:
@@ -144,7 +137,7 @@ class SubsetProgramme:
         # The sets of one `outer` take 3^k steps.
         per_poll = max(1, int(STEPS_PER_POLL / max(1.0, 1.5 ** np.log2(len(inner)))))
         for first in range(0, sets, per_poll):
-            self._poll()
+            stop_if_over(self._search, self._started)
             convolve(table, values, inner, outer, joined, first, min(first + per_poll, sets))
         return joined
 
@@ -199,12 +192,6 @@ class SubsetProgramme:
             bound=bound,
             stopped_by=stopped_by,
         )
-
-    def _poll(self) -> None:
-        if self._search.cancelled():
-            raise Stopped("cancelled")
-        if time.perf_counter() - self._started > self._search.time_limit:
-            raise Stopped("time_limit")
 
 
 @njit(cache=True, nogil=True)
